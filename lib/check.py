@@ -1,0 +1,260 @@
+"""Refusals at the door: one wording for all, `name = value: what is allowed; the likely slip`.
+
+`TypeError` for the wrong kind, `ValueError` for the rest. Each rule also answers for arrays: `wrong` gives the mask
+of entries that a scalar would be refused for, so that a search can drop them before it calls a formula.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+from lib.elementwise import is_array
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a number must be: the words for it, and the test for a float or a float array."""
+
+    allowed: str
+    holds: Callable
+    slip: Callable = lambda value: ""
+
+
+def _percentage(value):
+    return f"{value:g} % is written {value / 100:g}" if 1 < value <= 100 else ""
+
+
+POSITIVE = Rule("a finite number above 0", lambda v: (v > 0) & (v < math.inf))
+NON_NEGATIVE = Rule("a finite number, 0 or more", lambda v: (v >= 0) & (v < math.inf))
+FINITE = Rule("a finite number", lambda v: (v > -math.inf) & (v < math.inf))
+FRACTION = Rule("a fraction above 0, at most 1", lambda v: (v > 0) & (v <= 1), _percentage)
+SHARE = Rule("a fraction from 0 to 1", lambda v: (v >= 0) & (v <= 1), _percentage)
+WHOLE = Rule("a whole number, 1 or more", lambda v: (v >= 1) & (v < math.inf) & (v % 1 == 0))
+COUNT = Rule("a whole number, 0 or more", lambda v: (v >= 0) & (v < math.inf) & (v % 1 == 0))
+
+
+def positive(**values):
+    """Refuse what is not a finite number above 0.
+
+    Raises:
+        TypeError: for a value that is no number (booleans, text, None, integer arrays).
+        ValueError: for a number that breaks the rule.
+
+    >>> positive(n_params=1e9)
+    >>> positive(n_params=-1)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_params = -1: a finite number above 0
+    """
+    _all(POSITIVE, values)
+
+
+def non_negative(**values):
+    """Refuse what is not a finite number of at least 0.
+
+    >>> non_negative(price_usd=0)
+    """
+    _all(NON_NEGATIVE, values)
+
+
+def finite(**values):
+    """Refuse NaN, the infinities and what is no number.
+
+    >>> finite(margin=-0.5)
+    """
+    _all(FINITE, values)
+
+
+def fraction(**values):
+    """Refuse what is not above 0 and at most 1; a percentage is called one.
+
+    >>> fraction(mfu=45)
+    Traceback (most recent call last):
+    ...
+    ValueError: mfu = 45: a fraction above 0, at most 1; 45 % is written 0.45
+    """
+    _all(FRACTION, values)
+
+
+def share(**values):
+    """Refuse what is not from 0 to 1, both ends allowed.
+
+    >>> share(weight=0.0)
+    """
+    _all(SHARE, values)
+
+
+def whole(**values):
+    """Refuse what is not a whole number of at least 1 (8 and 8.0 are).
+
+    >>> whole(n_gpus=7.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_gpus = 7.5: a whole number, 1 or more
+    """
+    _all(WHOLE, values)
+
+
+def count(**values):
+    """Refuse what is not a whole number of at least 0.
+
+    >>> count(n_kept=0)
+    """
+    _all(COUNT, values)
+
+
+def integer(**values):
+    """Refuse what is not of an integer type and at least 1: the sizes that a shape is built from.
+
+    >>> integer(n_layers=32.0)
+    Traceback (most recent call last):
+    ...
+    TypeError: n_layers = 32.0 (float): a whole number, 1 or more
+    """
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(f"{name} = {value!r} ({type(value).__name__}): {WHOLE.allowed}")
+        if value < 1:
+            raise ValueError(f"{name} = {value!r}: {WHOLE.allowed}")
+
+
+def boolean(**values):
+    """Refuse what is not True or False.
+
+    >>> boolean(tied=1)
+    Traceback (most recent call last):
+    ...
+    TypeError: tied = 1 (int): True or False
+    """
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} = {value!r} ({type(value).__name__}): True or False")
+
+
+def choice(allowed, **values):
+    """Refuse what is not one of the allowed words; the nearest one is offered.
+
+    >>> choice(("none", "causal", "full"), attention="casual")
+    Traceback (most recent call last):
+    ...
+    ValueError: attention = 'casual': one of none, causal, full; did you mean 'causal'?
+    """
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} = {value!r} ({type(value).__name__}): one of {', '.join(map(str, allowed))}")
+        if value not in allowed:
+            raise ValueError(f"{name} = {value!r}: one of {', '.join(map(str, allowed))}{did_you_mean(value, allowed)}")
+
+
+def did_you_mean(word, allowed):
+    """The end of a message that offers the nearest allowed word, or nothing.
+
+    >>> did_you_mean("h10", ("h100", "a100"))
+    "; did you mean 'h100'?"
+    """
+    from difflib import get_close_matches  # costs a tenth of the start-up, and only a refusal needs it
+
+    near = get_close_matches(str(word).lower(), [str(a) for a in allowed], n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def plain_name(text):
+    """A name without regard to case, spaces, hyphens and underscores.
+
+    >>> plain_name("H100_SXM 80-GB")
+    'h100sxm80gb'
+    """
+    return "".join(c for c in text.lower() if c not in " -_\u2011\u2013")
+
+
+def lookup(table, **name):
+    """The entry of a table that a name means, whatever its case, spaces, hyphens and underscores.
+
+    Args:
+        table: a mapping from names to entries; several names may mean one entry.
+        name: one keyword, the argument's name and the text that was given.
+
+    Raises:
+        TypeError: if the name is no text.
+        ValueError: if no entry has it; the nearest ones are offered.
+
+    >>> lookup({"A100 80GB": 312e12}, accelerator="a100-80gb")
+    312000000000000.0
+    """
+    ((argument, text),) = name.items()
+    if not isinstance(text, str):
+        raise TypeError(f"{argument} = {text!r} ({type(text).__name__}): a name, such as {next(iter(table))!r}")
+    known = {plain_name(key): entry for key, entry in table.items()}
+    try:
+        return known[plain_name(text)]
+    except KeyError:
+        raise ValueError(f"{argument} = {text!r}: one of {', '.join(table)}{did_you_mean(text, table)}") from None
+
+
+def wrong(rule, values):
+    """The mask of entries that break a rule, for an array; True or False for a number.
+
+    >>> wrong(POSITIVE, -1.0)
+    True
+    """
+    holds = rule.holds(values)
+    return ~holds if is_array(values) else not holds
+
+
+def result(**values):
+    """Pass on a computed number as a plain float (an array as it is); refuse one too large for a float.
+
+    >>> result(compute_flops=6 * 2)
+    12.0
+    >>> result(compute_flops=1e200 * 1e200)
+    Traceback (most recent call last):
+    ...
+    ValueError: compute_flops = inf: a finite number; the inputs are too large
+    """
+    ((name, value),) = values.items()
+    if is_array(value):
+        if not bool(FINITE.holds(value).all()):
+            raise ValueError(f"{name}: {FINITE.allowed} in every entry; the inputs are too large")
+        return value
+    if not FINITE.holds(value):
+        raise ValueError(f"{name} = {value!r}: {FINITE.allowed}; the inputs are too large")
+    return float(value)
+
+
+def _all(rule, values):
+    for name, value in values.items():
+        if is_array(value):
+            _array(rule, name, value)
+        else:
+            _scalar(rule, name, value)
+
+
+def _scalar(rule, name, value):
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): {rule.allowed}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} = an integer of {value.bit_length()} bits: {rule.allowed}") from None
+    if not rule.holds(number):
+        slip = rule.slip(number)
+        raise ValueError(f"{name} = {value}: {rule.allowed}" + (f"; {slip}" if slip else ""))
+
+
+def _array(rule, name, values):
+    # An integer array overflows in silence at 6 * N * D, so it is refused rather than trusted.
+    if getattr(values.dtype, "kind", "") != "f":
+        raise TypeError(f"{name} (array of {values.dtype}): an array of floats, each {rule.allowed}")
+    if values.size == 0:
+        raise ValueError(f"{name} (empty array): at least one entry, each {rule.allowed}")
+    mask = wrong(rule, values)
+    if bool(mask.any()):
+        first = tuple(int(i[0]) for i in mask.nonzero())
+        where = first[0] if len(first) == 1 else first
+        raise ValueError(f"{name}[{where}] = {values[first]:g}: {rule.allowed} ({int(mask.sum())} wrong in all)")
+
+
+def _short(value):
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
