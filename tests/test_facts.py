@@ -1,0 +1,95 @@
+"""The loader of facts: nothing without unit, source and date gets past it."""
+
+import datetime
+
+import pytest
+
+from lib import facts
+
+FIGURES = {"peak_flops_bf16": "FLOP/s", "power_watts": "W", "ratio": ""}
+WORDS = {"tied": bool, "norm": str}
+LABELS = ("aliases", "note")
+
+ROW = """
+["X1 80GB"]
+aliases = ["x1", "x1-80"]
+source = "X1 data sheet v3, p. 2"
+read = 2026-11-20
+tied = true
+peak_flops_bf16 = { value = 500e12, unit = "FLOP/s", printed = "1,000 TFLOPS with sparsity" }
+ratio = { value = 2, unit = "" }
+
+["X1 80GB".power_watts]
+value = 700
+unit = "W"
+source = "X1 board specification, table 4"
+read = 2026-11-21
+"""
+
+
+def read(text):
+    return facts.parse(text, FIGURES, WORDS, LABELS, file="chips.toml")
+
+
+def test_a_fact_keeps_what_is_used_and_what_is_printed():
+    assert read(ROW)["X1 80GB"].facts["peak_flops_bf16"] == facts.Fact(
+        value=500e12,
+        unit="FLOP/s",
+        printed="1,000 TFLOPS with sparsity",
+        source="X1 data sheet v3, p. 2",
+        read=datetime.date(2026, 11, 20),
+    )
+
+
+def test_a_fact_with_its_own_source_keeps_it():
+    entry = read(ROW)["X1 80GB"]
+    assert entry.sources["power_watts"] == "X1 board specification, table 4"
+    assert entry.sources["tied"] == "X1 data sheet v3, p. 2"
+    assert entry.facts["power_watts"].read == datetime.date(2026, 11, 21)
+
+
+def test_an_entry_answers_for_facts_and_labels_alike():
+    entry = read(ROW)["X1 80GB"]
+    assert entry["power_watts"] == 700
+    assert entry["tied"] is True
+    assert entry["aliases"] == ("x1", "x1-80")
+    assert entry.get("note", "none") == "none"
+    with pytest.raises(KeyError):
+        entry["norm"]
+
+
+def without(line_start):
+    kept = [line for line in ROW.splitlines() if not line.startswith(line_start)]
+    assert len(kept) < len(ROW.splitlines())
+    return "\n".join(kept)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (without("unit"), "no unit; it must be 'W'"),
+        (without("source"), "no source"),
+        (without("read"), "no date of reading"),
+        (without("value"), "power_watts: no value"),
+        (ROW.replace('unit = "W"', 'unit = "kW"'), "power_watts.unit = 'kW': 'W'"),
+        (ROW.replace("power_watts", "power_wats"), "an unknown field; did you mean 'power_watts'?"),
+        (ROW.replace("printed", "prints"), "prints: an unknown key; did you mean 'printed'?"),
+        (ROW.replace("value = 700", "value = nan"), "power_watts.value = nan: a finite number"),
+        (ROW.replace("value = 700", "value = true"), "power_watts.value = True: a finite number"),
+        (ROW.replace("value = 700", 'value = "700"'), "power_watts.value = '700': a finite number"),
+        (ROW.replace("read = 2026-11-21", 'read = "2026-11-21"'), "without quotes"),
+        (ROW.replace("read = 2026-11-21", "read = 2026-11-21T10:00:00"), "no date of reading"),
+        (ROW.replace('"X1 board specification, table 4"', '" "'), "no source"),
+        (ROW.replace('"X1 board specification, table 4"', "4"), "power_watts.source: text, not 4"),
+        (ROW.replace("tied = true", "tied = 1"), "tied = 1: a bool"),
+        (ROW.replace("tied = true", 'tied = { value = true, unit = "" }'), "a word has no unit"),
+        (ROW.replace('{ value = 2, unit = "" }', "2"), "ratio = 2: a bare number"),
+        (ROW.replace('["x1", "x1-80"]', "[1]"), "aliases: text or a list of texts"),
+        ("loose = 3", "chips.toml: loose: a table with facts"),
+        ("[X1]\n[X1]", "chips.toml: Cannot declare"),
+    ],
+)
+def test_what_is_not_whole_is_refused_with_its_place(text, message):
+    with pytest.raises(ValueError, match=r"^chips\.toml: ") as refusal:
+        read(text)
+    assert message in str(refusal.value)
