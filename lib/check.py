@@ -112,11 +112,15 @@ def integer(**values):
     ...
     TypeError: n_layers = 32.0 (float): a whole number, 1 or more
     """
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(f"{name} = {value!r} ({type(value).__name__}): {WHOLE.allowed}")
-        if value < 1:
-            raise ValueError(f"{name} = {value!r}: {WHOLE.allowed}")
+    _integers(WHOLE, values)
+
+
+def natural(**values):
+    """Refuse what is not of an integer type and at least 0: sizes of parts that may be absent.
+
+    >>> natural(learned_positions=0)
+    """
+    _integers(COUNT, values)
 
 
 def boolean(**values):
@@ -130,6 +134,19 @@ def boolean(**values):
     for name, value in values.items():
         if not isinstance(value, bool):
             raise TypeError(f"{name} = {value!r} ({type(value).__name__}): True or False")
+
+
+def text(**values):
+    """Refuse what is no text.
+
+    >>> text(name=8)
+    Traceback (most recent call last):
+    ...
+    TypeError: name = 8 (int): text
+    """
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): text")
 
 
 def choice(allowed, **values):
@@ -157,6 +174,20 @@ def did_you_mean(word, allowed):
 
     near = get_close_matches(str(word).lower(), [str(a) for a in allowed], n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def nearest_divisors(number, wanted):
+    """The divisors of a whole number next below and above a wanted one, in words, for the end of a message.
+
+    >>> nearest_divisors(32, 5), nearest_divisors(32, 40)
+    ('4 or 8', '32')
+    """
+    integer(number=number, wanted=wanted)
+    steps = 10_000  # either way: a mistyped size must not start a search without end
+    below = (d for d in range(min(wanted, number), max(0, wanted - steps), -1) if number % d == 0)
+    above = (d for d in range(wanted + 1, min(number, wanted + steps) + 1) if number % d == 0)
+    found = [next(below, 1 if wanted <= number else number), next(above, None)]
+    return " or ".join(str(d) for d in found if d)
 
 
 def plain_name(text):
@@ -228,6 +259,13 @@ def _all(rule, values):
             _array(rule, name, value)
         else:
             _scalar(rule, name, value)
+
+
+def _integers(rule, values):
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): {rule.allowed}")
+        _scalar(rule, name, value)
 
 
 def _scalar(rule, name, value):
