@@ -1,0 +1,55 @@
+# Two commands are enough: `make serve` to read the book, `make test` to check everything.
+# Whatever is made goes under _build/, .venv/ and node_modules/.
+.DEFAULT_GOAL := help
+.SUFFIXES:
+
+PORT ?= 8000
+PY := .venv/bin/python
+PYTEST := $(PY) -m pytest
+STAGE = @$(PY) .ci/stage.py
+PAGES := $(wildcard tests/test_pages*.py tests/test_pyodide*.py)
+export PYTHONPYCACHEPREFIX := $(CURDIR)/_build/pycache
+export JUPYTER_PLATFORM_DIRS := 1
+
+.PHONY: help setup serve book test lab lint bench clean lock units notebooks pages
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  make \1\t\2/p' Makefile
+
+serve: book  ## build the book if needed and serve it on this machine
+	@$(PY) .ci/serve.py _build/html --port $(PORT)
+
+book: setup  ## build the book into _build/html, running the chapters that changed
+	@.ci/book
+
+test: setup  ## check everything: lint, library, chapters, book, pages in a browser
+	@.ci/setup browser
+	@$(MAKE) --no-print-directory lint units notebooks book pages
+
+lab: setup  ## open the chapters in JupyterLab, as notebooks
+	@.ci/lab
+
+lint: setup  ## check the form of the code
+	$(STAGE) 60 lint -- sh -c '$(PY) -m ruff check . && $(PY) -m ruff format --check .'
+
+bench: setup  ## measure how fast the build and the pages are
+	@.ci/setup browser
+	@$(PY) -m tests.bench
+
+clean:  ## remove what was built; the installed packages stay
+	rm -rf _build
+
+lock: setup  ## write requirements.lock anew from pyproject.toml
+	@.ci/lock
+
+setup:
+	@.ci/setup python node
+
+units: setup
+	$(STAGE) 120 "library: units and doctests" -- $(PYTEST) $(PAGES:%=--ignore=%)
+
+notebooks: setup
+	$(STAGE) 180 "chapters as notebooks" -- $(PY) .ci/notebooks.py
+
+pages: book
+	$(STAGE) 240 "pages in a browser, library in Pyodide" -- $(PYTEST) $(PAGES)
