@@ -1,0 +1,121 @@
+"""Labels in place of legends: text beside what it names, where it covers neither other text nor lines."""
+
+from itertools import pairwise
+
+from matplotlib.transforms import Bbox
+
+from lib.plots.style import INK, SMALL, SOFT
+
+_AIR = 2.0  # points kept free around a label
+_SIDES = [(6, 6), (-6, 6), (6, -6), (-6, -6), (0, 8), (0, -8), (9, 0), (-9, 0)]
+_BESIDE = _SIDES + [(k * dx, k * dy) for k in (2, 3) for dx, dy in _SIDES]  # where a label may stand, best first
+
+
+class Labels:
+    """The labels of one set of axes. Limits and margins must be set before: places are chosen in points."""
+
+    def __init__(self, axes):
+        self.axes = axes
+        self.taken = []  # boxes of labels
+        self.crossed = []  # points along lines
+
+    def avoid_line(self, x, y, steps=12):
+        """Keep labels off a line through these data points."""
+        points = self.axes.transData.transform(list(zip(x, y, strict=True)))
+        if len(points) == 1:
+            self.crossed.extend(points)
+        for (x0, y0), (x1, y1) in pairwise(points):
+            self.crossed.extend((x0 + (x1 - x0) * k / steps, y0 + (y1 - y0) * k / steps) for k in range(steps + 1))
+
+    def beside(self, text, x, y, **style):
+        """Label a point, on whichever side is free."""
+        at = self.axes.transData.transform((x, y))
+        return self._first_free(text, [(at[0] + dx, at[1] + dy, _ha(dx), _va(dy)) for dx, dy in _BESIDE], style)
+
+    def along_x(self, text, x, **style):
+        """Label a vertical line, near its top, to the right or to the left of it."""
+        box = self.axes.get_window_extent()
+        at = self.axes.transData.transform((x, self.axes.get_ylim()[0]))[0]
+        rows = [box.y1 - _AIR - k * 13 for k in range(int(box.height // 13))]
+        return self._first_free(text, [(at + dx, y, _ha(dx), "top") for y in rows for dx in (5, -5)], style)
+
+    def along_y(self, text, y, **style):
+        """Label a horizontal line, above or below it, at its right or left end or between."""
+        box = self.axes.get_window_extent()
+        at = self.axes.transData.transform((self.axes.get_xlim()[0], y))[1]
+        ends = [(box.x1, "right"), (box.x0 + 4, "left")]
+        ends += [(box.x0 + box.width * share, "center") for share in (0.75, 0.25, 0.5)]
+        return self._first_free(text, [(x, at + dy, ha, _va(dy)) for dy in (3, -3) for x, ha in ends], style)
+
+    def at_line_ends(self, ends):
+        """Label lines in the right margin, pushed apart where they would touch.
+
+        Args:
+            ends: (text, x, y, colour) for each line, x and y its last point.
+        """
+        figure, box = self.axes.figure, self.axes.get_window_extent()
+        texts = [figure.text(0, 0, text, size=SMALL, va="center", linespacing=1.05) for text, *_ in ends]
+        wanted = [self.axes.transData.transform((x, y)) for _, x, y, _ in ends]
+        heights = [t.get_window_extent().height + _AIR for t in texts]
+        heights_at = _spread([w[1] for w in wanted], heights, box.y0 - 8, box.y1 + 8)
+        for text, (x, y), to, (*_, colour) in zip(texts, wanted, heights_at, ends, strict=True):
+            text.set_position(figure.transFigure.inverted().transform((box.x1 + 12, to)))
+            self._leader((x, y), (box.x1 + 9, to), colour)
+            self.taken.append(text.get_window_extent())
+        return texts
+
+    def _leader(self, start, end, colour):
+        from matplotlib.lines import Line2D
+
+        figure = self.axes.figure
+        (x0, y0), (x1, y1) = figure.transFigure.inverted().transform([start, end])
+        figure.add_artist(Line2D([x0, x1], [y0, y1], color=colour, linewidth=1.2, alpha=SOFT))
+
+    def _first_free(self, text, places, style):
+        figure = self.axes.figure
+        label = figure.text(0, 0, text, **({"size": SMALL, "color": INK, "linespacing": 1.05} | style))
+        best = min(range(len(places)), key=lambda k: (self._cost(label, places[k]), k))
+        self._move(label, places[best])
+        self.taken.append(label.get_window_extent())
+        return label
+
+    def _move(self, label, place):
+        x, y, ha, va = place
+        label.set(ha=ha, va=va, position=self.axes.figure.transFigure.inverted().transform((x, y)))
+
+    def _cost(self, label, place):
+        # Text over text is worst, then text off the picture, then text over a line.
+        self._move(label, place)
+        box = label.get_window_extent().padded(_AIR)
+        over = sum(_overlap(box, other) for other in self.taken)
+        page = self.axes.figure.bbox
+        off = box.width * box.height - _overlap(box, page)
+        return 1000 * over + 1000 * off + 20 * sum(box.contains(x, y) for x, y in self.crossed)
+
+
+def _overlap(a, b):
+    both = Bbox.intersection(a, b)
+    return both.width * both.height if both else 0.0
+
+
+def _ha(dx):
+    return "left" if dx > 0 else "right" if dx < 0 else "center"
+
+
+def _va(dy):
+    return "bottom" if dy > 0 else "top" if dy < 0 else "center"
+
+
+def _spread(wanted, heights, low, high):
+    """Centres as near to the wanted ones as fits, in order, without overlap, between low and high."""
+    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    centre = dict.fromkeys(order, 0.0)
+    floor = low
+    for k in order:
+        centre[k] = max(wanted[k], floor + heights[k] / 2)
+        floor = centre[k] + heights[k] / 2
+    ceiling = high
+    for k in reversed(order):
+        centre[k] = min(centre[k], ceiling - heights[k] / 2)
+        ceiling = centre[k] - heights[k] / 2
+    return [centre[k] for k in range(len(wanted))]
