@@ -3,10 +3,13 @@
 A view function takes plain numbers and words and returns a `View`. The faces (page, notebook, command line) draw it.
 """
 
+import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from lib import check, units
+
+_EXACT = 2**53  # beyond it a float is no longer a count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +25,10 @@ class Row:
     sources: tuple[str, ...] = ()  # down to table, equation or page
     convention: str = ""  # what is counted and what is left out
 
+    def __post_init__(self):
+        if not isinstance(self.value, str):
+            check.finite(**{self.label: self.value})
+
     @property
     def text(self):
         """The value as it is shown.
@@ -30,6 +37,12 @@ class Row:
         '26.83 min'
         """
         return units.show(self.value, self.unit)
+
+    @property
+    def unfolded(self):
+        """How the number comes about, as pairs of a word and a text: the same in every face."""
+        one = (("formula", self.formula), ("assumed", "; ".join(self.assumed)), ("counts", self.convention))
+        return tuple(part for part in (*one, *(("source", source) for source in self.sources)) if part[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +69,10 @@ class Series:
         check.choice(("line", "points", "bars"), kind=self.kind)
         if len(self.x) != len(self.y):
             raise ValueError(f"y = {len(self.y)} values: as many as x has, {len(self.x)}")
+        if not all(map(math.isfinite, self.x + self.y)):
+            raise ValueError(
+                f"{self.label} = a point that is not finite: {check.FINITE.allowed}; the inputs are too far out"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +98,15 @@ class Chart:
     series: tuple[Series, ...]
     references: tuple[Reference, ...] = ()
 
+    def to_dict(self):
+        """The chart as plain data: what the page's chart library is given."""
+        return vars(self) | {
+            "x": vars(self.x),
+            "y": vars(self.y),
+            "series": [vars(series) for series in self.series],
+            "references": [vars(reference) for reference in self.references],
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
@@ -89,6 +115,15 @@ class Check:
     label: str
     passed: bool | None
     margin: str  # in words with its unit: "3.1 days to spare"
+
+    @property
+    def verdict(self):
+        """The outcome as a word, because colour alone tells too few.
+
+        >>> Check(label="done in time", passed=None, margin="0.2 days, known to 1 day").verdict
+        'undecided'
+        """
+        return {True: "pass", False: "fail", None: "undecided"}[self.passed]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,10 +137,12 @@ class View:
     notes: tuple[str, ...] = ()
 
     def to_dict(self):
-        """The view as plain data, ready for JSON: what `handbook what-if NAME --json` prints."""
-        data = asdict(self)
-        data["rows"] = [plain | {"text": row.text} for plain, row in zip(data["rows"], self.rows, strict=True)]
-        return data
+        """The view as plain data, ready for JSON: the greater part of what `handbook what-if NAME --json` prints."""
+        return vars(self) | {
+            "rows": [vars(row) | {"text": row.text} for row in self.rows],
+            "chart": self.chart and self.chart.to_dict(),
+            "checks": [vars(item) | {"verdict": item.verdict} for item in self.checks],
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +157,7 @@ class Number:
     unit: str = ""
     scale: str = "linear"
     whole: bool = False
-    aliases: tuple[str, ...] = ()  # other names by which it is taken on the command line without a word
+    aliases: tuple[str, ...] = ()  # what people type for `name`: answered with "did you mean"
     help: str = ""
 
     def __post_init__(self):
@@ -135,8 +172,24 @@ class Number:
         >>> Number(name="days", label="days", start=14, low=1, high=90, unit="days").read("2 weeks")
         14.0
         """
-        value = units.parse(text, self.unit) if isinstance(text, str) else text
-        return int(value) if self.whole and isinstance(value, float) and value.is_integer() else value
+        try:
+            value = units.parse(text, self.unit) if isinstance(text, str) else text
+        except ValueError as error:
+            raise ValueError(f"{self.name} = {error}") from None
+        check.finite(**{self.name: value})
+        whole = self.whole and value == value // 1 and abs(value) <= _EXACT
+        return int(value) if whole else float(value)
+
+    def write(self, value):
+        """The shortest text that `read` turns into the value: what the input field holds.
+
+        >>> Number(name="n_params", label="size", start=1e9, low=1e8, high=1e12, unit="parameters").write(70e9)
+        '70B'
+        """
+        texts = [repr(value).replace("e+", "e"), f"{value:.12g}".replace("e+", "e")]
+        if self.unit in ("parameters", "tokens"):
+            texts += [f"{value / scale:.12g}{letter}" for letter, scale in (("M", 1e6), ("B", 1e9), ("T", 1e12))]
+        return min((text for text in texts if self.read(text) == value), key=len)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +214,17 @@ class Choice:
         >>> Choice(name="law", label="law", start="Hoffmann", options=("Hoffmann", "Kaplan")).read("kaplan")
         'Kaplan'
         """
-        return check.lookup({o: o for o in self.options} | dict(self.synonyms), **{self.name: text})
+        if isinstance(text, str) and check.plain_name(text) in map(check.plain_name, dict(self.synonyms)):
+            return check.lookup(dict(self.synonyms), **{self.name: text})
+        return check.lookup({option: option for option in self.options}, **{self.name: text})
+
+    def write(self, value):
+        """The option as one word for a command line, which `read` takes back.
+
+        >>> Choice(name="law", label="law", start="A 1", options=("A 1", "B 2")).write("A 1")
+        'A-1'
+        """
+        return value.replace(" ", "-")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,4 +239,4 @@ class WhatIf:
 
     def starting_values(self):
         """Every control's name with its starting value."""
-        return {control.name: control.start for control in self.controls}
+        return {control.name: control.read(control.start) for control in self.controls}

@@ -1,0 +1,126 @@
+"""Every what-if of the handbook by name, and the one way from a person's settings to an answer."""
+
+import re
+import shlex
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+
+from lib import check
+from lib.whatif.model import View, WhatIf
+
+_MODULES = ("worked_example", "compute", "scaling")  # in the order of the book
+_LONGEST = 200  # characters of one setting: more is a slip of the clipboard
+_ARGUMENT = re.compile(r"(\w+)(?:\[[^]]*\])? (?:=|\()")  # how every refusal of `check` begins
+
+
+class RefusedError(ValueError):
+    """Settings that have no answer: the reason in one line, and the control at fault where one is."""
+
+    def __init__(self, message, control=None):
+        super().__init__(" ".join(str(message).split()))
+        self.control = control
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A what-if with the values that were put in and the view that came out."""
+
+    what_if: WhatIf
+    values: dict
+    view: View
+
+    @property
+    def command(self):
+        """The command line that gives the same answer: it names what differs from the starting values."""
+        moved = [c for c in self.what_if.controls if self.values[c.name] != c.start]
+        settings = [f"{c.name}={shlex.quote(c.write(self.values[c.name]))}" for c in moved]
+        return " ".join(["handbook what-if", self.what_if.name, *settings])
+
+    def to_dict(self):
+        """The answer as plain data: what `handbook what-if NAME --json` prints."""
+        return {"name": self.what_if.name, "inputs": self.values, **self.view.to_dict()}
+
+
+def _collect():
+    names = [f"lib.whatif.{name}" for name in _MODULES]
+    modules = [import_module(name) for name in names if find_spec(name)]
+    return {what_if.name: what_if for module in modules for what_if in module.WHAT_IFS}
+
+
+WHAT_IFS = _collect()
+
+
+def find(name):
+    """The what-if of a name, whatever its case, spaces, hyphens and underscores.
+
+    Raises:
+        RefusedError: if there is none; the nearest name is offered.
+    """
+    if isinstance(name, WhatIf):
+        return name
+    with _refusals():
+        return check.lookup(WHAT_IFS, what_if=name)
+
+
+def solve(name, settings=None):
+    """Answer a what-if: settings in, `Answer` out.
+
+    Args:
+        name: the what-if's name, or a `WhatIf` itself.
+        settings: a mapping from inputs to texts or numbers; what is left out keeps its starting value.
+
+    Raises:
+        RefusedError: for an unknown name or input, and for a value that has no answer; `control` is the one at fault.
+    """
+    what_if = find(name)
+    values = what_if.starting_values() | read(what_if, settings or {})
+    with _refusals(values):
+        return Answer(what_if=what_if, values=values, view=what_if.view(**values))
+
+
+def answer(name, settings=None):
+    """The `View` that answers a what-if; arguments and refusals as in `solve`."""
+    return solve(name, settings).view
+
+
+def read(what_if, settings):
+    """The values that settings mean, by the names of the controls."""
+    values = {}
+    for key, given in settings.items():
+        control = _control(what_if, key)
+        if control.name in values:
+            raise RefusedError(f"{control.name}: given twice", control.name)
+        if isinstance(given, str) and len(given) > _LONGEST:
+            raise RefusedError(f"{control.name} = {given[:20]!r}...: at most {_LONGEST} characters", control.name)
+        with _refusals((control.name,)):
+            values[control.name] = control.read(given)
+    return values
+
+
+def _control(what_if, key):
+    controls = {check.plain_name(control.name): control for control in what_if.controls}
+    plain = check.plain_name(str(key))
+    if plain in controls:
+        return controls[plain]
+    names = [control.name for control in what_if.controls]
+    meant = [c.name for c in what_if.controls if plain in map(check.plain_name, c.aliases)]
+    near = f"; did you mean {meant[0]!r}?" if meant else check.did_you_mean(str(key)[:_LONGEST], names)
+    raise RefusedError(f"{str(key)[:_LONGEST]!r} is no input of {what_if.name}: one of {', '.join(names)}{near}")
+
+
+@contextmanager
+def _refusals(names=()):
+    """Turn what `check` refuses, and sums beyond a float's range, into `RefusedError`; let mistakes of ours through."""
+    try:
+        yield
+    except RefusedError:
+        raise
+    except ArithmeticError:
+        raise RefusedError("these inputs lead to numbers too large or too small to compute with") from None
+    except (TypeError, ValueError) as error:
+        argument = _ARGUMENT.match(str(error))
+        if isinstance(error, TypeError) and not argument:
+            raise
+        raise RefusedError(error, argument[1] if argument and argument[1] in names else None) from None

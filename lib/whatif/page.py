@@ -1,0 +1,56 @@
+"""The page's worker calls this: settings in as JSON text, an answer out as JSON text.
+
+    respond("days-and-mfu", '{"n_gpus": "256", "days": "2 weeks"}')
+
+A good answer: {"ok": true, "title": the answer in one sentence, "html": for `what-if-answer`, "chart": data or null,
+"chart_html": for the figcaption, "inputs": {name: number or word}, "texts": {name: what its field would hold},
+"command": the same on the command line}.
+A refusal: {"ok": false, "message": one line, "control": the name of the input at fault or null}.
+A mistake of ours is not caught: the worker shows it as such.
+"""
+
+import json
+
+from lib.whatif import catalogue
+from lib.whatif.html import answer_html, chart_html
+
+
+def respond(name, settings_json):
+    """Answer a what-if for the page.
+
+    Args:
+        name: the what-if's name.
+        settings_json: a JSON object from inputs to texts or numbers.
+
+    Returns:
+        JSON text, as the module describes it.
+    """
+    try:
+        answer = catalogue.solve(name, _settings(settings_json))
+    except catalogue.RefusedError as refused:
+        return json.dumps({"ok": False, "message": str(refused), "control": refused.control})
+    return json.dumps(_reply(answer), allow_nan=False)
+
+
+def _settings(settings_json):
+    try:
+        settings = json.loads(settings_json)
+    except ValueError:
+        settings = None
+    if not isinstance(settings, dict):
+        raise catalogue.RefusedError("the settings are not a JSON object")
+    return settings
+
+
+def _reply(answer):
+    view = answer.view
+    return {
+        "ok": True,
+        "title": view.title,
+        "html": answer_html(view, answer.command),
+        "chart": view.chart and view.chart.to_dict(),
+        "chart_html": chart_html(view.chart),
+        "inputs": answer.values,
+        "texts": {control.name: control.write(answer.values[control.name]) for control in answer.what_if.controls},
+        "command": answer.command,
+    }
