@@ -3,16 +3,25 @@
 Titles are not inside a picture: the caption states the finding, the alt text says what an eye would see.
 """
 
+from lib.plots.budget import where_the_fortnight_goes
 from lib.plots.chart import chart_picture, draw_chart
+from lib.plots.matmul import matmul_six
 from lib.plots.style import COLOURS, Picture, contrast, house_style, new_picture, to_svg
+from lib.plots.surface import loss_surface
+from lib.plots.way import STEPS, way_of_a_plan
 
 __all__ = [
     "COLOURS",
+    "STEPS",
     "Picture",
     "chart_picture",
     "contrast",
     "draw_chart",
     "house_style",
+    "loss_surface",
+    "matmul_six",
     "new_picture",
     "to_svg",
+    "way_of_a_plan",
+    "where_the_fortnight_goes",
 ]

@@ -13,8 +13,8 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _RIGHT_SHARE = 0.34  # of the width, at most, for labels at line ends
 
 
-def tick_text(value):
-    """A tick as people write it: K to T up to 10¹⁴, powers of ten beyond.
+def tick_text(value, decimals=1):
+    """A tick as people write it: K to T up to 10¹⁴, powers of ten beyond, with so many decimals at most.
 
     >>> [tick_text(v) for v in (0, 0.45, 20, 5000, 2e9, 1e12, 1e22, 5e21, 0.0002)]
     ['0', '0.45', '20', '5K', '2B', '1T', '10²²', '5·10²¹', '2·10⁻⁴']
@@ -24,9 +24,9 @@ def tick_text(value):
     if abs(value) < 1e15 and abs(value) >= 1e3:
         scale, letter = next(pair for pair in _LETTERS if abs(value) >= 0.9999 * pair[0])
         return f"{value / scale:.4g}{letter}"
-    mantissa, exponent = f"{value:.1e}".split("e")
+    mantissa, exponent = f"{value:.{decimals}e}".split("e")
     power = "10" + str(int(exponent)).translate(_RAISED)
-    return power if mantissa == "1.0" else f"{float(mantissa):g}·{power}"
+    return power if float(mantissa) == 1 else f"{float(mantissa):g}·{power}"
 
 
 def ticks(low, high, scale="linear", at_most=6):

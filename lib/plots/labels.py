@@ -1,5 +1,6 @@
 """Labels in place of legends: text beside what it names, where it covers neither other text nor lines."""
 
+import math
 from itertools import pairwise
 
 from matplotlib.transforms import Bbox
@@ -47,6 +48,29 @@ class Labels:
         ends += [(box.x0 + box.width * share, "center") for share in (0.75, 0.25, 0.5)]
         return self._first_free(text, [(x, at + dy, ha, _va(dy)) for dy in (3, -3) for x, ha in ends], style)
 
+    def on_line(self, text, start, end, **style):
+        """Write along a straight line between two data points, on the stretch and side that are freest."""
+        (x0, y0), (x1, y1) = self.axes.transData.transform([start, end])
+        slope = (y1 - y0) / (x1 - x0)
+        figure, box = self.axes.figure, self.axes.get_window_extent()
+        label = figure.text(0, 0, text, **({"size": SMALL, "color": INK} | style))
+        width, height = label.get_window_extent().size
+        centres = [(x0 + (x1 - x0) * k / 40, y0 + (y1 - y0) * k / 40) for k in range(41)]
+        turned = _Turned(math.atan(slope), width + 2 * _AIR, height)
+        places = [turned.shifted(c, side * (height / 2 + 1)) for c in centres if box.contains(*c) for side in (1, -1)]
+        best = min(places, key=lambda p: self._cost_turned(turned, p, box))
+        at = figure.transFigure.inverted().transform(best)
+        turn = {"rotation": math.degrees(turned.angle), "rotation_mode": "anchor"}
+        label.set(position=at, ha="center", va="center_baseline", **turn)
+        self.crossed.extend(turned.spots(best))
+        return label
+
+    def _cost_turned(self, turned, place, box):
+        spots = turned.spots(place)
+        off = sum(not box.contains(*spot) for spot in spots)
+        over = sum(t.padded(_AIR).contains(*spot) for t in self.taken for spot in spots)
+        return 1000 * (off + over) + sum(turned.covers(place, point) for point in self.crossed)
+
     def at_line_ends(self, ends):
         """Label lines in the right margin, pushed apart where they would touch.
 
@@ -91,6 +115,26 @@ class Labels:
         page = self.axes.figure.bbox
         off = box.width * box.height - _overlap(box, page)
         return 1000 * over + 1000 * off + 20 * sum(box.contains(x, y) for x, y in self.crossed)
+
+
+class _Turned:
+    """A box of text at an angle."""
+
+    def __init__(self, angle, width, height):
+        self.angle, self.width, self.height = angle, width, height
+        self.cos, self.sin = math.cos(angle), math.sin(angle)
+
+    def shifted(self, point, across):
+        return point[0] - across * self.sin, point[1] + across * self.cos
+
+    def covers(self, centre, point):
+        dx, dy = point[0] - centre[0], point[1] - centre[1]
+        along, across = dx * self.cos + dy * self.sin, dy * self.cos - dx * self.sin
+        return abs(along) < self.width / 2 and abs(across) < self.height / 2
+
+    def spots(self, centre):
+        grid = [(u * self.width / 2, v * self.height / 2) for u in (-1, -0.5, 0, 0.5, 1) for v in (-1, 0, 1)]
+        return [(centre[0] + u * self.cos - v * self.sin, centre[1] + u * self.sin + v * self.cos) for u, v in grid]
 
 
 def _overlap(a, b):

@@ -93,6 +93,9 @@ def _for_the_page(text, label, paper):
     body = text[text.index(">", text.index("<svg")) + 1 :]
     body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", body, flags=re.DOTALL)
     body = re.sub(r'<path d="[^"]*" style="fill: none"/>| transform="rotate\(-0 [^"]*"', "", body)
+    body = re.sub(
+        r' d="[^"]*"', lambda d: re.sub(r"(\.\d\d)\d+", r"\1", d[0]), body
+    )  # a hundredth of a point is enough
     # The font stands once, at the root, and so does what the removed <style> said: it would leak into the page.
     body = body.replace(INK, "currentColor").replace("; font-family: 'DejaVu Sans'", "")
     return _root(float(width), float(height), label, paper) + _own_ids(re.sub(r"\s*\n\s*", " ", body))
