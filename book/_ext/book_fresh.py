@@ -1,0 +1,51 @@
+"""Chapters run again when `lib` changed: a page must never show a number that today's code would not give.
+
+Jupyter Book keeps the results of chapters whose own text is unchanged. Here the kept results lie in a folder named
+after a hash of everything that a chapter's code calls, and every page is read anew when that hash is another one.
+"""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+KEPT = 3  # folders of results, the latest: going back to an earlier state of `lib` costs nothing
+
+
+def digest(root, *names):
+    """A short hash of files and folders below root: names and contents, in a stable order."""
+    found = hashlib.sha256()
+    for name in names:
+        for path in sorted([root / name, *(root / name).rglob("*")]):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def calculation(root):
+    """The hash of what a chapter's numbers depend on besides its own text."""
+    return digest(root, "lib", "requirements.lock")
+
+
+def keep_results_apart(app, config):
+    """Give the results of this `lib` a folder of their own, and drop the oldest ones."""
+    cache = Path(app.srcdir) / "_build/cache"
+    folder = cache / calculation(Path(app.srcdir))
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.touch()
+    for old in sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(old)
+    config.nb_execution_cache_path = str(folder)
+
+
+def outdated(app, env, added, changed, removed):
+    """All pages, when what they are made with is not what it was."""
+    root = Path(app.srcdir)
+    now = calculation(root) + digest(root, "book/_ext", "_config.yml")
+    before, env.handbook_made_with = getattr(env, "handbook_made_with", None), now
+    return env.found_docs if before != now else []
+
+
+def setup(app):
+    app.connect("config-inited", keep_results_apart)
+    app.connect("env-get-outdated", outdated)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,40 @@
+"""What-if controls: pages that contain one load the live runtime, and only those."""
+
+import os
+from pathlib import Path
+
+from book_fresh import digest
+from sphinx.util.fileutil import copy_asset
+
+RUNTIME = "_build/live"  # made by book/live/build.mjs before the book
+MARK = 'class="what-if"'  # of the section that lib.whatif.html writes
+
+
+def version(root):
+    """Changes with `lib` and with the scripts: a browser must not mix an old `lib` with new pages."""
+    return digest(root, "lib", RUNTIME + "/live.js", RUNTIME + "/live.css", RUNTIME + "/worker.js")
+
+
+def load_runtime(app, pagename, templatename, context, doctree):
+    """Put the runtime's script and style into the head of a page that needs them."""
+    if MARK not in context.get("body", ""):
+        return
+    style, script = (context["pathto"](f"_static/live/{name}", 1) for name in ("live.css", "live.js"))
+    tag = f"?v={version(Path(app.srcdir))}"
+    context["metatags"] = context.get("metatags", "") + (
+        f'<link rel="stylesheet" href="{style}{tag}" />\n<script type="module" src="{script}{tag}"></script>\n'
+    )
+
+
+def copy_runtime(app, error):
+    """Put the runtime beside the pages."""
+    source = Path(app.srcdir) / RUNTIME
+    if error is None and app.builder.format == "html" and source.is_dir():
+        copy_asset(source, Path(app.outdir) / "_static/live")
+
+
+def setup(app):
+    os.environ["HANDBOOK_BUILD"] = "1"  # the cells' kernels inherit it: a what-if then writes HTML, and no widget
+    app.connect("html-page-context", load_runtime)
+    app.connect("build-finished", copy_runtime)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
