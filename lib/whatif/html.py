@@ -48,6 +48,7 @@ The worker's interface is `lib.whatif.page`.
 
 import json
 import math
+import re
 from html import escape
 
 from lib import units
@@ -80,10 +81,15 @@ aria-label="{escape(what_if.title + again)}">
 <p class="what-if-message" id="{ident}-message" role="status" aria-live="polite">{STILL}</p>
 <div class="what-if-answer">{answer_html(view, answer.command)}</div>
 <figure class="what-if-chart"{"" if view.chart else " hidden"}>
-<div class="what-if-plot">{svg}</div>
+<div class="what-if-plot">{_own_ids(svg, ident)}</div>
 <figcaption>{chart_html(view.chart)}</figcaption>
 </figure>
 </section>"""
+
+
+def _own_ids(svg, ident):
+    # The same picture may stand twice on a page.
+    return re.sub(r'( id="|href="#|url\(#)', rf"\1{ident}-", svg)
 
 
 def controls_html(answer, ident):
@@ -152,9 +158,13 @@ def slider(control, value):
     >>> slider(Number(name="n", label="n", start=100, low=1, high=1000, scale="log"), 100)
     (0.0, 3.0, 2.0)
     """
-    inside = min(max(value, control.low), control.high)
     log = control.scale == "log"
-    return tuple(math.log10(x) if log else x for x in (control.low, control.high, inside))
+    return tuple(math.log10(x) if log else x for x in (control.low, control.high, within(control, value)))
+
+
+def within(control, value):
+    """The number itself, or the end of the slider that it lies beyond."""
+    return min(max(value, control.low), control.high)
 
 
 def step(control):

@@ -69,10 +69,8 @@ class Series:
         check.choice(("line", "points", "bars"), kind=self.kind)
         if len(self.x) != len(self.y):
             raise ValueError(f"y = {len(self.y)} values: as many as x has, {len(self.x)}")
-        if not all(map(math.isfinite, self.x + self.y)):
-            raise ValueError(
-                f"{self.label} = a point that is not finite: {check.FINITE.allowed}; the inputs are too far out"
-            )
+        if not all(map(math.isfinite, (*self.x, *self.y))):
+            raise ValueError(f"{self.label}: finite numbers in every point; the inputs are too large or too small")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,106 @@
+"""A what-if as text for the command line: 80 columns, numbers under one another."""
+
+import json
+from textwrap import wrap
+
+from lib.whatif.model import Choice
+
+WIDTH = 80
+_LABEL = 40  # columns of the longest label that values still stand beside
+
+
+def answer_text(answer, explain=False):
+    """An answer as lines of text.
+
+    Args:
+        answer: an `Answer` of the catalogue.
+        explain: also how each number comes about: formula, assumed inputs, what it counts, sources.
+    """
+    view = answer.view
+    chart = [f"Chart: {view.chart.title}"] if view.chart else []
+    blocks = [
+        wrap(view.title, WIDTH),
+        *_row_blocks(view.rows, explain),
+        _check_lines(view.checks),
+        *(_hanging("Note: ", note) for note in view.notes),
+        *(_hanging("", line) for line in chart),
+        ["Inputs, to change as key=value:", *_input_lines(answer.what_if.controls, answer.values)],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def answer_json(answer):
+    """An answer as JSON text: numbers in full, no NaN."""
+    return json.dumps(answer.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def inputs_text(what_if):
+    """A what-if's question and the inputs that it takes."""
+    lines = _input_lines(what_if.controls, what_if.starting_values(), with_options=True)
+    question = _hanging("", f"{what_if.title}. {what_if.question}")
+    return "\n".join([*question, "", f"handbook what-if {what_if.name} [KEY=VALUE]...", "", *lines])
+
+
+def catalogue_text(what_ifs):
+    """Every what-if with its title and its inputs."""
+    blocks = []
+    for what_if in what_ifs:
+        names = " ".join(control.name for control in what_if.controls)
+        blocks.append("\n".join([what_if.name, *_hanging("  ", what_if.title), *_hanging("  inputs: ", names)]))
+    return "\n\n".join([*blocks, "Answer one:  handbook what-if NAME [KEY=VALUE]...  (--help, --explain, --json)"])
+
+
+def catalogue_json(what_ifs):
+    """Every what-if as JSON text: name, title, and inputs with name, label, unit, start and options."""
+    return json.dumps([_plain(what_if) for what_if in what_ifs], indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _plain(what_if):
+    inputs = [
+        {
+            "name": control.name,
+            "label": control.label,
+            "unit": getattr(control, "unit", ""),
+            "start": what_if.starting_values()[control.name],
+            "options": list(getattr(control, "options", ())),
+        }
+        for control in what_if.controls
+    ]
+    return {"name": what_if.name, "title": what_if.title, "inputs": inputs}
+
+
+def _row_blocks(rows, explain):
+    width = max((len(row.label) for row in rows if len(row.label) <= _LABEL), default=0) + 4
+    for group in dict.fromkeys(row.group for row in rows):
+        lines = [group] if group else []
+        for row in (row for row in rows if row.group == group):
+            lines += _hanging(f"  {row.label}".ljust(width) + " ", row.text, indent=width + 1)
+            lines += _explained(row) if explain else []
+        yield lines
+
+
+def _explained(row):
+    return [line for word, text in row.unfolded for line in _hanging(f"      {word:<7}  ", text)]
+
+
+def _check_lines(checks):
+    return [line for c in checks for line in _hanging(f"{c.verdict.upper():<9}  ", f"{c.label}: {c.margin}")]
+
+
+def _input_lines(controls, values, with_options=False):
+    settings = [f"{control.name}={control.write(values[control.name])}" for control in controls]
+    width = max(map(len, settings), default=0)
+    lines = []
+    for control, setting in zip(controls, settings, strict=True):
+        unit = f" ({control.unit})" if getattr(control, "unit", "") else ""
+        help_text = f". {control.help}" if with_options and control.help else ""
+        lines += _hanging(f"  {setting:<{width}}  ", control.label + unit + help_text)
+        if with_options and isinstance(control, Choice):
+            lines += _hanging(" " * (width + 4), "one of " + ", ".join(map(control.write, control.options)))
+    return lines
+
+
+def _hanging(first, text, indent=None):
+    """Wrapped lines: the first begins with `first`, the rest are indented as far."""
+    after = " " * (len(first) if indent is None else indent)
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=after, break_on_hyphens=False) or [first.rstrip()]

@@ -1,0 +1,378 @@
+"""The what-if mechanism: settings in, one view out, the same in every face, and no input that ends in a traceback."""
+
+import json
+import math
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib import check
+from lib.whatif import catalogue, html, page, text
+from lib.whatif.model import Axis, Chart, Check, Choice, Number, Reference, Row, Series, View, WhatIf
+
+HOSTILE = "<script>alert(\"1\")</script> & 'x'"
+
+
+def save_interval_view(save_seconds, mtbf_hours, storage):
+    """Young's interval, with every part that a view can have."""
+    check.positive(save_seconds=save_seconds, mtbf_hours=mtbf_hours)
+    best = (2 * save_seconds * mtbf_hours * 3600) ** 0.5
+    x = tuple(best * place / 10 for place in range(1, 41))
+    lost = tuple(save_seconds / t + t / (7200 * mtbf_hours) for t in x)
+    axes = {"x": Axis(label="time between saves (s)", scale="log"), "y": Axis(label="time lost (share)")}
+    unfold = {"formula": "sqrt(2 x save x MTBF)", "assumed": ("MTBF",), "sources": ("Young 1974", HOSTILE)}
+    return View(
+        title=f"Save every {best:.0f} s.",
+        rows=(
+            Row(label="time between saves", value=best, unit="s", group="Result", convention="first order", **unfold),
+            Row(label="saves a day", value=86400 / best, group="Result", formula=HOSTILE),
+            Row(label="storage", value=storage),
+        ),
+        chart=Chart(
+            title=HOSTILE,
+            alt="A valley.",
+            **axes,
+            series=(Series(label="lost", x=x, y=lost), Series(label="limit", x=(1.0,), y=(2.0,))),
+            references=(Reference(label="best", value=best),),
+        ),
+        checks=(
+            Check(label="fits", passed=True, margin="2 s to spare"),
+            Check(label="cheap", passed=False, margin=HOSTILE),
+            Check(label="safe", passed=None, margin="nobody knows"),
+        ),
+        notes=(HOSTILE,),
+    )
+
+
+SAVE = WhatIf(
+    name="save-interval",
+    title="How often to save",
+    question=f"When? {HOSTILE}",
+    view=save_interval_view,
+    controls=(
+        Number(name="save_seconds", label="one save", start=60, low=1, high=1000, unit="s", scale="log"),
+        Number(name="mtbf_hours", label="MTBF", start=6, low=1, high=100, unit="hours", aliases=("mean_time",)),
+        Choice(name="storage", label="storage", start="Local disk", options=("Local disk", "Remote"), help=HOSTILE),
+    ),
+)
+EVERY = [*catalogue.WHAT_IFS.values(), SAVE]
+ids = [what_if.name for what_if in EVERY]
+
+
+class Tree(HTMLParser):
+    """Reads HTML strictly: every element closed in its turn, every id once; keeps words and attributes."""
+
+    VOID = frozenset({"input", "br", "hr", "img", "meta", "link"})
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.ids, self.words, self.tags = [], [], [], []
+        self.feed(source)
+        self.close()
+        assert self.open == []
+        assert len(self.ids) == len(set(self.ids))
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def said(self):
+        return squeezed(" ".join(self.words))
+
+
+def squeezed(words):
+    return " ".join(words.split())
+
+
+# Settings
+
+
+def test_left_out_settings_keep_their_starting_values():
+    assert catalogue.solve(SAVE, {"mtbf_hours": 3}).values == {
+        "save_seconds": 60,
+        "mtbf_hours": 3,
+        "storage": "Local disk",
+    }
+
+
+def test_names_and_words_are_taken_whatever_their_case_and_hyphens():
+    answer = catalogue.solve(SAVE, {"Save-Seconds": "1 min", "STORAGE": "local_disk"})
+    assert answer.values["save_seconds"] == 60
+    assert answer.values["storage"] == "Local disk"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message", "control"),
+    [
+        ({"mean_time": "3"}, "did you mean 'mtbf_hours'?", None),
+        ({"mtbf_hour": "3"}, "did you mean 'mtbf_hours'?", None),
+        ({"xyz": "3"}, "'xyz' is no input of save-interval: one of save_seconds, mtbf_hours, storage", None),
+        ({"mtbf_hours": "-3"}, "mtbf_hours = -3", "mtbf_hours"),
+        ({"mtbf_hours": "many"}, "mtbf_hours = 'many': a number", "mtbf_hours"),
+        ({"mtbf_hours": True}, "mtbf_hours = True (bool): a finite number", "mtbf_hours"),
+        ({"mtbf_hours": None}, "mtbf_hours = None", "mtbf_hours"),
+        ({"mtbf_hours": float("nan")}, "mtbf_hours = nan", "mtbf_hours"),
+        ({"mtbf_hours": "1e999"}, "mtbf_hours = inf", "mtbf_hours"),
+        ({"storage": "remotely"}, "did you mean 'Remote'?", "storage"),
+        ({"storage": 3}, "storage = 3 (int): a name", "storage"),
+        ({"storage": "x" * 999}, "at most 200 characters", "storage"),
+        ({"mtbf_hours": 1, "MTBF hours": 2}, "mtbf_hours: given twice", "mtbf_hours"),
+        ({"mtbf_hours": "1e300", "save_seconds": "1e300"}, "", None),
+    ],
+)
+def test_a_refusal_is_one_line_and_names_the_control_at_fault(settings, message, control):
+    with pytest.raises(catalogue.RefusedError) as refused:
+        catalogue.solve(SAVE, settings)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert refused.value.control == control
+
+
+def test_a_mistake_in_a_view_is_not_taken_for_a_refusal():
+    broken = WhatIf(name="broken", title="", question="", view=lambda: None + 1, controls=())
+    with pytest.raises(TypeError, match="unsupported operand"):
+        catalogue.solve(broken)
+
+
+def test_an_unknown_name_offers_the_nearest():
+    with pytest.raises(catalogue.RefusedError, match="did you mean 'days-and-mfu'"):
+        catalogue.answer("days-and-mfo")
+
+
+def odd_texts():
+    numbers = st.floats().map(repr) | st.integers().map(str)
+    units = st.sampled_from(["", "B", "%", " days", " GB", "e9", " TFLOP/s", "k"])
+    return st.text(max_size=12) | st.builds(str.__add__, numbers, units) | st.sampled_from(["0", "1", "100", "1e-300"])
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+@given(data=st.data())
+def test_any_text_either_answers_or_refuses_in_one_line(what_if, data):
+    names = st.sampled_from([control.name for control in what_if.controls])
+    settings = data.draw(st.dictionaries(names, odd_texts(), min_size=1, max_size=3))
+    assert len(outcome(what_if, settings).splitlines()) == 1
+
+
+def outcome(what_if, settings):
+    try:
+        return json.dumps(catalogue.answer(what_if, settings).to_dict(), allow_nan=False)
+    except catalogue.RefusedError as refused:
+        return str(refused)
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_every_control_takes_back_what_it_writes(what_if):
+    for control in what_if.controls:
+        ends = (control.low, control.high) if isinstance(control, Number) else control.options
+        for value in (control.start, *ends):
+            assert control.read(control.write(control.read(value))) == control.read(value)
+
+
+@given(value=st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53))
+def test_a_number_control_takes_back_every_number_that_it_writes(value):
+    for unit, whole in (("", True), ("tokens", False), ("days", False), ("bytes", False)):
+        control = Number(name="n", label="n", start=0, low=0, high=1, unit=unit, whole=whole)
+        assert control.read(control.write(control.read(value))) == value
+
+
+def test_a_number_control_takes_what_a_person_types():
+    size = Number(name="n_params", label="size", start=1e9, low=1e8, high=1e12, unit="parameters")
+    days = Number(name="days", label="days", start=14, low=1, high=90, unit="days")
+    share = Number(name="mfu", label="MFU", start=0.4, low=0.1, high=0.7)
+    assert [size.read(t) for t in ("70B", "1e22", "1,000", "70 B parameters")] == [70e9, 1e22, 1000, 70e9]
+    assert [days.read(t) for t in ("14", "14 days", "2 weeks", "48 h")] == [14, 14, 14, 2]
+    assert [share.read(t) for t in ("45%", "0.45", ".45")] == [0.45] * 3
+
+
+# The command that gives the same answer
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_the_command_of_an_answer_gives_the_same_answer(what_if):
+    import shlex
+
+    moved = {c.name: c.high if isinstance(c, Number) else c.options[-1] for c in what_if.controls[:1]}
+    answer = catalogue.solve(what_if, moved)
+    settings = dict(word.split("=", 1) for word in shlex.split(answer.command)[3:])
+    assert catalogue.solve(what_if, settings).to_dict() == answer.to_dict()
+
+
+# One view, every face
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_every_face_shows_the_same_words(what_if):
+    answer = catalogue.solve(what_if)
+    said_html = Tree(html.answer_html(answer.view, answer.command)).said
+    said_text = squeezed(text.answer_text(answer, explain=True))
+    for row in answer.view.rows:
+        for words in (row.label, row.text, *(part for _, part in row.unfolded)):
+            assert squeezed(words) in said_html
+            assert squeezed(words) in said_text
+    for words in (answer.view.title, *answer.view.notes, *(c.margin for c in answer.view.checks)):
+        assert squeezed(words) in said_html
+        assert squeezed(words) in said_text
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_json_is_the_same_answer_in_full(what_if):
+    answer = catalogue.solve(what_if)
+    data = json.loads(text.answer_json(answer))
+    assert list(data) == ["name", "inputs", "title", "rows", "chart", "checks", "notes"]
+    assert data["inputs"] == answer.values
+    assert [row["value"] for row in data["rows"]] == [row.value for row in answer.view.rows]
+    assert [row["text"] for row in data["rows"]] == [row.text for row in answer.view.rows]
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_the_pages_reply_carries_every_number_in_full(what_if):
+    reply = json.loads(page.respond(what_if.name, "{}") if what_if is not SAVE else json.dumps(reply_of(SAVE)))
+    numbers = [float(a["value"]) for tag, a in Tree(reply["html"]).tags if tag == "data"]
+    answer = catalogue.solve(what_if)
+    assert sorted(numbers) == sorted(row.value for row in answer.view.rows if not isinstance(row.value, str))
+    assert reply["title"] == answer.view.title
+    assert catalogue.solve(what_if, reply["texts"]).values == answer.values
+
+
+def reply_of(what_if):
+    return page._reply(catalogue.solve(what_if))
+
+
+@pytest.mark.parametrize("what_if", catalogue.WHAT_IFS.values(), ids=catalogue.WHAT_IFS)
+def test_every_number_of_an_answer_can_be_unfolded(what_if):
+    for row in catalogue.answer(what_if).rows:
+        assert isinstance(row.value, str) or row.formula or row.sources, row.label
+
+
+@pytest.mark.parametrize("what_if", catalogue.WHAT_IFS.values(), ids=catalogue.WHAT_IFS)
+def test_the_keys_of_the_rows_stay_when_a_number_moves(what_if):
+    number = next(control for control in what_if.controls if isinstance(control, Number))
+    near = {number.name: number.start + 0.01 * (number.high - number.start)}
+    if number.whole:
+        near = {number.name: number.start + 1}
+    before, after = catalogue.answer(what_if), catalogue.answer(what_if, near)
+    assert html.unique_keys(before.rows) == html.unique_keys(after.rows)
+
+
+def test_rows_of_the_same_name_have_keys_of_their_own():
+    rows = [Row(label="days", value=1.0), Row(label="days", value=2.0), Row(label="Days!", value=3.0)]
+    assert len(set(html.unique_keys(rows))) == 3
+
+
+# The page
+
+
+def test_a_refusal_reaches_the_page_with_its_control():
+    name = next(iter(catalogue.WHAT_IFS))
+    control = catalogue.WHAT_IFS[name].controls[0].name
+    reply = json.loads(page.respond(name, json.dumps({control: "nonsense"})))
+    assert (reply["ok"], reply["control"]) == (False, control)
+    assert json.loads(page.respond("nosuch", "{}"))["ok"] is False
+
+
+@pytest.mark.parametrize("settings", ["", "[]", "null", "{", "3", '{"a": NaN}'])
+def test_a_damaged_message_is_refused_and_not_raised(settings):
+    assert json.loads(page.respond(next(iter(catalogue.WHAT_IFS)), settings))["ok"] is False
+
+
+# The still page
+
+
+PICTURE = '<svg><defs><clipPath id="a"/></defs><g clip-path="url(#a)"/></svg>'
+
+
+def still_page(what_if, copy="", **settings):
+    return html.section_html(catalogue.solve(what_if, settings), f"what-if-{what_if.name}{copy}", PICTURE)
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_the_still_page_holds_controls_answer_and_chart(what_if):
+    tree = Tree(still_page(what_if))
+    section, view = tree.tags[0][1], catalogue.answer(what_if)
+    assert (section["id"], section["data-name"]) == (f"what-if-{what_if.name}", what_if.name)
+    assert json.loads(section["data-start"]) == what_if.starting_values()
+    named = {a["name"] for tag, a in tree.tags if tag in ("input", "select") and "name" in a}
+    assert named == {control.name for control in what_if.controls}
+    assert squeezed(view.title) in tree.said
+    assert next("hidden" in a for tag, a in tree.tags if tag == "figure") == (view.chart is None)
+
+
+def test_every_input_has_a_label():
+    tree = Tree(still_page(SAVE))
+    labelled = {a["for"] for tag, a in tree.tags if tag == "label"}
+    for tag, attributes in tree.tags:
+        if tag in ("input", "select"):
+            assert attributes.get("aria-label") or attributes["id"] in labelled
+    assert {a["aria-describedby"] for _, a in tree.tags if "aria-describedby" in a} <= set(tree.ids)
+
+
+def test_the_same_what_if_can_stand_twice_on_a_page():
+    tree = Tree(still_page(SAVE) + still_page(SAVE, "-2"))  # fails if an id stands twice, in the pictures too
+    assert len({a["aria-label"] for tag, a in tree.tags if tag == "section"}) == 2
+    assert {a["clip-path"] for tag, a in tree.tags if tag == "g"} == {f"url(#{i})" for i in tree.ids if i[-2:] == "-a"}
+
+
+def test_nothing_in_a_view_becomes_markup():
+    tree = Tree(still_page(SAVE))
+    assert "script" not in {tag for tag, _ in tree.tags}
+    assert not any(name.startswith("on") for _, attributes in tree.tags for name in attributes)
+    assert tree.said.count(HOSTILE) >= 5
+
+
+def test_other_starting_values_are_the_starting_values_of_the_page():
+    tree = Tree(still_page(SAVE, mtbf_hours=24))
+    assert json.loads(tree.tags[0][1]["data-start"])["mtbf_hours"] == 24
+    assert "mtbf_hours=24" in tree.said
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_sliders_reach_from_low_to_high_in_round_steps(what_if):
+    for control in (c for c in what_if.controls if isinstance(c, Number)):
+        low, high, place = html.slider(control, control.start)
+        assert low <= place <= high
+        assert 50 <= (high - low) / html.step(control) <= 500 or control.whole
+
+
+def test_a_charts_table_shows_what_a_person_reads_and_says_what_it_leaves_out():
+    words = Tree(html.chart_html(catalogue.answer(SAVE).chart)).said
+    assert "21 of 40 points" in words
+    assert "best: time between saves (s) 1,610" in words
+
+
+# Plain data
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, None, True])
+def test_a_row_refuses_what_is_no_finite_number(bad):
+    with pytest.raises((TypeError, ValueError), match="days = "):
+        Row(label="days", value=bad)
+
+
+def test_a_series_refuses_points_that_are_not_finite():
+    with pytest.raises(ValueError, match="loss: finite numbers in every point"):
+        Series(label="loss", x=(1.0, 2.0), y=(1.0, math.nan))
+
+
+# Text
+
+
+def test_text_keeps_to_eighty_columns_and_says_verdicts_in_words():
+    lines = text.answer_text(catalogue.solve(SAVE), explain=True).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines if line[:4] in ("PASS", "FAIL", "UNDE")] == ["PASS", "FAIL", "UNDECIDED"]
