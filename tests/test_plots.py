@@ -1,0 +1,265 @@
+"""Pictures: they draw what they were given, say it with units, keep their labels apart, and repeat to the byte."""
+
+import math
+import re
+import subprocess
+import sys
+from itertools import combinations
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+from lib import plots
+from lib.plots.axes import tick_text, ticks
+from lib.plots.labels import _spread
+from lib.plots.style import INK
+from lib.scaling import law
+from lib.whatif.model import Axis, Chart, Reference, Series
+
+BUDGETS = (1e20, 1e21, 1e22, 1e23, 1e24)
+FORTNIGHT = (
+    ("peak of 128 A100s for 14 days", 4.830658560e22, "data sheet"),
+    ("while it runs", 2.173796352e22, "MFU 0.45, assumed"),
+    ("by the calendar", 1.9564167168e22, "goodput 0.90, assumed"),
+)
+
+
+def a_chart(kind="line", **changes):
+    sizes = np.geomspace(1e9, 1e11, 30)
+    lines = tuple(
+        Series(label=name, x=tuple(sizes), y=tuple(law(name).loss_at_budget(2.17e22, sizes)), kind=kind)
+        for name in ("Hoffmann 2022", "Besiroglu 2024", "Hoffmann 2022, rounded")
+    )
+    parts = {
+        "title": "The valley is flat.",
+        "alt": 'Three valleys, "flat" <below>.',
+        "x": Axis(label="model size N (parameters)", scale="log"),
+        "y": Axis(label="loss (nats per token)"),
+        "series": (*lines, Series(label="20 tokens per parameter", x=(13.46e9,), y=(2.2,), kind="points")),
+        "references": (
+            Reference(label="the choice, 13.46B", value=13.46e9),
+            Reference(label="target", value=2.25, axis="y"),
+        ),
+    }
+    return Chart(**(parts | changes))
+
+
+PICTURES = {
+    "chart": lambda: plots.chart_picture(a_chart()),
+    "way": lambda: plots.way_of_a_plan("layout"),
+    "way, several steps": lambda: plots.way_of_a_plan(("compute", "allocation", "architecture", "data")),
+    "way, last step": lambda: plots.way_of_a_plan("review"),
+    "matmul": plots.matmul_six,
+    "matmul, other sizes": lambda: plots.matmul_six(n_tokens=3, d_in=7, d_out=2),
+    "surface": lambda: plots.loss_surface(law("Besiroglu 2024"), BUDGETS, [("13.46B on 269B", 13.46e9, 269.2e9)]),
+    "fortnight": lambda: plots.where_the_fortnight_goes(FORTNIGHT),
+}
+
+
+@pytest.fixture(params=PICTURES)
+def picture(request):
+    return PICTURES[request.param]()
+
+
+def texts(picture):
+    return [t for t in picture.findobj(Text) if t.get_text().strip() and t.get_visible()]
+
+
+def spots(text):
+    """Points all over a text's box, turned as the text is."""
+    turn = text.get_rotation()
+    text.set_rotation(0)
+    box = text.get_window_extent()
+    text.set_rotation(turn)
+    anchor = text.get_transform().transform(text.get_position())
+    grid = [(box.x0 + u * box.width, box.y0 + v * box.height) for u in np.linspace(0, 1, 25) for v in (0, 0.5, 1)]
+    cos, sin = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    moved = [(x - anchor[0], y - anchor[1]) for x, y in grid]
+    return [(anchor[0] + x * cos - y * sin, anchor[1] + x * sin + y * cos) for x, y in moved]
+
+
+def overlap(a, b):
+    straight, other = (a, b) if a.get_rotation() == 0 else (b, a)
+    box = straight.get_window_extent()
+    return any(box.x0 + 0.5 < x < box.x1 - 0.5 and box.y0 + 1 < y < box.y1 - 1 for x, y in spots(other))
+
+
+def test_no_label_covers_another(picture):
+    pairs = [(a.get_text(), b.get_text()) for a, b in combinations(texts(picture), 2) if overlap(a, b)]
+    assert pairs == []
+
+
+def test_every_label_lies_inside_the_picture(picture):
+    page = picture.bbox
+    outside = [t.get_text() for t in texts(picture) if not all(page.padded(0.5).contains(*s) for s in spots(t))]
+    assert outside == []
+
+
+def test_no_text_is_smaller_than_nine_points(picture):
+    assert min(t.get_fontsize() for t in texts(picture)) >= 9
+
+
+def test_axes_say_quantity_and_unit(picture):
+    for axes in picture.axes:
+        for label in (axes.get_xlabel(), axes.get_ylabel()):
+            assert re.fullmatch(r".+ \(.+\)", label), label
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_same_picture_gives_the_same_bytes(name):
+    assert plots.to_svg(PICTURES[name]()) == plots.to_svg(PICTURES[name]())
+
+
+def test_a_picture_takes_the_colour_of_the_text_around_it(picture):
+    svg = plots.to_svg(picture)
+    assert INK not in svg
+    assert "currentColor" in svg
+    assert not re.search(r"<style|<\?xml|<metadata", svg)
+
+
+def test_a_picture_is_sound_xml_with_text_as_text(picture):
+    svg = plots.to_svg(picture, label='less < more & "so on"')
+    root = ElementTree.fromstring(svg)
+    assert root.get("aria-label") == 'less < more & "so on"'
+    drawn = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {line for t in texts(picture) for line in t.get_text().split("\n")} <= drawn
+
+
+def test_ids_are_used_and_belong_to_one_picture(picture):
+    svg = plots.to_svg(picture)
+    ids = re.findall(r' id="([^"]+)"', svg)
+    assert len(ids) == len(set(ids))
+    assert set(ids) == set(re.findall(r'(?:href="#|url\(#)([\w-]+)', svg))
+    assert not set(ids) & set(re.findall(r' id="([^"]+)"', plots.to_svg(plots.chart_picture(a_chart(references=())))))
+
+
+def test_a_picture_shows_itself_in_the_book_and_on_paper_elsewhere(monkeypatch):
+    picture = plots.way_of_a_plan("compute")
+    monkeypatch.setenv("HANDBOOK_BUILD", "1")
+    assert "background" not in picture._repr_mimebundle_()[0]["image/svg+xml"]
+    monkeypatch.delenv("HANDBOOK_BUILD")
+    assert "background:#ffffff" in picture._repr_mimebundle_()[0]["image/svg+xml"]
+
+
+def test_pictures_leave_pyplot_alone():
+    code = "import sys; from lib import plots; plots.way_of_a_plan('data'); print('matplotlib.pyplot' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert shown.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("background", ["#ffffff", "#121212", "#14181e"])
+@pytest.mark.parametrize("colour", plots.COLOURS)
+def test_each_colour_stands_out_on_light_and_dark(colour, background):
+    assert plots.contrast(colour, background) >= 3  # WCAG 2.2, criterion 1.4.11
+
+
+def test_white_text_can_be_read_on_the_marked_step():
+    assert plots.contrast(plots.COLOURS[0], "#ffffff") >= 4.5  # WCAG 2.2, criterion 1.4.3
+
+
+def test_a_chart_draws_the_lines_and_points_that_it_was_given():
+    chart = a_chart()
+    (axes,) = plots.chart_picture(chart).axes
+    for series, line in zip(chart.series, axes.lines, strict=False):
+        assert tuple(line.get_xdata()) == series.x
+        assert tuple(line.get_ydata()) == series.y
+    assert axes.get_xscale() == "log"
+    assert axes.get_yscale() == "linear"
+
+
+def test_a_chart_draws_its_reference_lines_and_names_everything():
+    chart = a_chart()
+    picture = plots.chart_picture(chart)
+    vertical, horizontal = picture.axes[0].lines[-2:]
+    assert set(vertical.get_xdata()) == {13.46e9}
+    assert set(horizontal.get_ydata()) == {2.25}
+    said = " ".join(t.get_text().replace("\n", " ") for t in texts(picture))
+    assert all(named.label in said for named in (*chart.series, *chart.references))
+
+
+def test_bars_are_as_high_as_their_values_and_start_at_zero():
+    bars = Series(label="compute days", x=(1.0, 2.0, 3.0), y=(14.0, 15.0, 16.8), kind="bars")
+    chart = a_chart(series=(bars,), references=(), x=Axis(label="convention (number)"), y=Axis(label="time (days)"))
+    (axes,) = plots.chart_picture(chart).axes
+    assert [bar.get_height() for bar in axes.patches] == [14.0, 15.0, 16.8]
+    assert axes.get_ylim()[0] == 0
+
+
+def test_a_chart_of_one_point_can_be_drawn():
+    point = Series(label="the plan", x=(1.0,), y=(0.0,), kind="points")
+    assert plots.draw_chart(a_chart(series=(point,), references=())).startswith("<svg")
+
+
+def test_the_ridge_joins_the_optimum_of_each_budget():
+    besiroglu = law("Besiroglu 2024")
+    (axes,) = PICTURES["surface"]().axes
+    ridge = next(line for line in axes.lines if len(line.get_xdata()) == len(BUDGETS))
+    assert list(zip(*ridge.get_data(), strict=True)) == [besiroglu.optimum(compute) for compute in BUDGETS]
+
+
+def test_each_isoloss_curve_touches_its_isoflop_line_and_never_goes_below():
+    (axes,) = PICTURES["surface"]().axes
+    besiroglu = law("Besiroglu 2024")
+    for compute, curve in zip(BUDGETS, axes.lines, strict=False):
+        n_params, n_tokens = map(np.asarray, curve.get_data())
+        assert besiroglu.loss(n_params, n_tokens) == pytest.approx(besiroglu.optimal_loss(compute))
+        assert (6 * n_params * n_tokens).min() == pytest.approx(compute, rel=5e-3)
+        assert (6 * n_params * n_tokens >= compute * (1 - 1e-9)).all()
+
+
+def test_the_fortnight_is_drawn_to_scale():
+    bars = [bar for bar in PICTURES["fortnight"]().artists if bar.get_facecolor()[3] == 1]
+    widths = [bar.get_width() for bar in bars]
+    assert [w / widths[0] for w in widths] == pytest.approx([1, 0.45, 0.405])
+
+
+def test_the_fortnight_refuses_a_stage_that_gains():
+    with pytest.raises(ValueError, match=r"flop = 5e\+22: at most what the stage before has, 4e\+22"):
+        plots.where_the_fortnight_goes([("peak", 4e22, "data sheet"), ("more", 5e22, "magic")])
+
+
+def test_one_block_per_matrix_has_rows_times_columns_cells():
+    n_tokens, d_in, d_out = 6, 4, 5
+    cells = sum(patch.get_width() == patch.get_height() for patch in plots.matmul_six(n_tokens, d_in, d_out).artists)
+    assert cells == 3 * (n_tokens * d_in + d_in * d_out + n_tokens * d_out)
+
+
+def test_the_way_marks_the_steps_of_the_chapter():
+    picture = plots.way_of_a_plan(("memory", "layout"))
+    marked = [t.get_text() for t in texts(picture) if t.get_color() == "#ffffff"]
+    assert marked == ["memory", "what each GPU holds", "layout", "who computes what"]
+    assert sum(t.get_text() == "you are here" for t in texts(picture)) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plots.way_of_a_plan("cost benefit"), "here = 'cost benefit': one of brief, compute"),
+        (lambda: plots.way_of_a_plan("computee"), "did you mean 'compute'"),
+        (lambda: plots.matmul_six(n_tokens=0), "n_tokens = 0"),
+        (lambda: plots.loss_surface(law("Besiroglu 2024"), budgets=(1e20, -1e21)), "compute = -1e"),
+    ],
+)
+def test_pictures_refuse_what_they_cannot_draw(call, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "scale"), [(0, 1, "linear"), (2.04, 2.24, "linear"), (1e18, 1e25, "log"), (2e9, 7e9, "log")]
+)
+def test_ticks_are_few_and_within(low, high, scale):
+    found = ticks(low, high, scale)
+    assert 2 <= len(found) <= 6
+    assert low <= min(found)
+    assert max(found) <= high
+    assert len({tick_text(v) for v in found}) == len(found)
+
+
+def test_labels_at_line_ends_keep_their_order_and_distance():
+    centres = _spread([50, 51, 10, 52], [12, 12, 12, 24], 0, 100)
+    gaps = [b - a for a, b in zip(sorted(centres), sorted(centres)[1:], strict=False)]
+    assert min(gaps) >= 12
+    assert [centres.index(c) for c in sorted(centres)] == [2, 0, 1, 3]
