@@ -154,10 +154,6 @@ def test_a_book_build_shows_html_alone_with_the_chart_drawn(what_if, building):
 def test_the_same_what_if_twice_in_a_chapter_has_two_ids(building):
     shown = [whatif.what_if(TOKENS).ident for _ in range(3)]
     assert shown == ["what-if-tokens", "what-if-tokens-2", "what-if-tokens-3"]
-        "what-if-tokens",
-        "what-if-tokens-2",
-        "what-if-tokens-3",
-    ]
 
 
 def test_a_wrong_starting_value_fails_the_chapter():
