@@ -64,6 +64,7 @@ def picture(request):
 
 
 def texts(picture):
+    picture.draw_without_rendering()  # axis labels find their place when they are drawn
     return [t for t in picture.findobj(Text) if t.get_text().strip() and t.get_visible()]
 
 

@@ -65,7 +65,7 @@ def add_axes(picture, *, x_label, y_label, x_limits, y_limits, x_scale="linear",
     left = max((text_width(picture, tick_text(v)) for v in y_ticks), default=0) + 14
     last = text_width(picture, tick_text(x_ticks[-1])) / 2 if x_ticks else 0
     right = max([last + 4, *(text_width(picture, t) + 18 for t in margin_labels)])
-    top, bottom = 26 + 12 * y_label.count("\n"), 41 + 12 * x_label.count("\n")
+    top, bottom = 26 + 12 * y_label.count("\n"), 38 + 12 * x_label.count("\n")
     box = (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
     axes = picture.add_axes(box, xscale=x_scale, yscale=y_scale, xlim=x_limits, ylim=y_limits)
     for axis, places in ((axes.xaxis, x_ticks), (axes.yaxis, y_ticks)):
