@@ -99,14 +99,16 @@ class Transformer:
 
     def __post_init__(self):
         check.text(name=self.name, source=self.source)
-        _settle(self, "n_layers", "d_model", "n_heads", "d_ff", "vocab_size")
-        _settle(self, "norms_per_layer", "norms_outside_layers", "learned_positions", lowest=0)
+        check.integer(n_layers=self.n_layers, d_model=self.d_model, n_heads=self.n_heads)
+        check.integer(d_ff=self.d_ff, vocab_size=self.vocab_size)
+        check.natural(norms_per_layer=self.norms_per_layer, norms_outside_layers=self.norms_outside_layers)
+        check.natural(learned_positions=self.learned_positions)
         check.boolean(gated=self.gated, tied=self.tied, qkv_bias=self.qkv_bias, mlp_bias=self.mlp_bias)
         check.boolean(attention_output_bias=self.attention_output_bias, head_bias=self.head_bias)
         check.choice(tuple(NORM_KINDS), norm=self.norm)
         check.choice(QK_NORMS, qk_norm=self.qk_norm)
         _fill(self, n_kv_heads=self.n_heads, head_dim=_usual_head_dim(self), embedding_width=self.d_model)
-        _settle(self, "n_kv_heads", "head_dim", "embedding_width")
+        check.integer(n_kv_heads=self.n_kv_heads, head_dim=self.head_dim, embedding_width=self.embedding_width)
         if self.n_heads % self.n_kv_heads:
             raise ValueError(
                 f"n_kv_heads = {self.n_kv_heads}: a divisor of n_heads = {self.n_heads}, so that every key head "
@@ -264,14 +266,6 @@ def model(name):
     '7,241,732,096'
     """
     return check.lookup(_BY_NAME, name=name)
-
-
-def _settle(shape, *names, lowest=1):
-    # A NumPy integer of 32 bits would overflow in a product, so sizes are kept as plain integers.
-    for name in names:
-        value = getattr(shape, name)
-        check.integer(**{name: value}) if lowest else check.natural(**{name: value})
-        object.__setattr__(shape, name, int(value))
 
 
 def _fill(shape, **usual):

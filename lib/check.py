@@ -25,13 +25,19 @@ def _percentage(value):
     return f"{value:g} % is written {value / 100:g}" if 1 < value <= 100 else ""
 
 
+def _is_whole(value):
+    # Not value % 1 for arrays: NumPy warns of the infinities that the rule is there to find.
+    return value.__array_namespace__().floor(value) == value if is_array(value) else value % 1 == 0
+
+
 POSITIVE = Rule("a finite number above 0", lambda v: (v > 0) & (v < math.inf))
 NON_NEGATIVE = Rule("a finite number, 0 or more", lambda v: (v >= 0) & (v < math.inf))
 FINITE = Rule("a finite number", lambda v: (v > -math.inf) & (v < math.inf))
 FRACTION = Rule("a fraction above 0, at most 1", lambda v: (v > 0) & (v <= 1), _percentage)
 SHARE = Rule("a fraction from 0 to 1", lambda v: (v >= 0) & (v <= 1), _percentage)
-WHOLE = Rule("a whole number, 1 or more", lambda v: (v >= 1) & (v < math.inf) & (v % 1 == 0))
-COUNT = Rule("a whole number, 0 or more", lambda v: (v >= 0) & (v < math.inf) & (v % 1 == 0))
+NUMBER = Rule("one number", lambda v: True)
+WHOLE = Rule("a whole number, 1 or more", lambda v: (v >= 1) & (v < math.inf) & _is_whole(v))
+COUNT = Rule("a whole number, 0 or more", lambda v: (v >= 0) & (v < math.inf) & _is_whole(v))
 
 
 def positive(**values):
@@ -104,8 +110,19 @@ def count(**values):
     _all(COUNT, values)
 
 
+def scalar(**values):
+    """Refuse what is not one number: dataclasses hold scalars only, however many a formula takes.
+
+    >>> scalar(mfu=0.4)
+    """
+    for name, value in values.items():
+        if is_array(value):
+            raise TypeError(f"{name} (array of {value.dtype}): one number")
+        _scalar(NUMBER, name, value)
+
+
 def integer(**values):
-    """Refuse what is not of an integer type and at least 1: the sizes that a shape is built from.
+    """Refuse what is not of Python's integer type and at least 1: the sizes that a shape is built from.
 
     >>> integer(n_layers=32.0)
     Traceback (most recent call last):
@@ -134,6 +151,19 @@ def boolean(**values):
     for name, value in values.items():
         if not isinstance(value, bool):
             raise TypeError(f"{name} = {value!r} ({type(value).__name__}): True or False")
+
+
+def instance(kind, **values):
+    """Refuse what is not of a class.
+
+    >>> instance(Rule, rule="positive")
+    Traceback (most recent call last):
+    ...
+    TypeError: rule = 'positive' (str): a Rule
+    """
+    for name, value in values.items():
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): a {kind.__name__}")
 
 
 def text(**values):
@@ -186,7 +216,7 @@ def nearest_divisors(number, wanted):
     steps = 10_000  # either way: a mistyped size must not start a search without end
     below = (d for d in range(min(wanted, number), max(0, wanted - steps), -1) if number % d == 0)
     above = (d for d in range(wanted + 1, min(number, wanted + steps) + 1) if number % d == 0)
-    found = [next(below, 1 if wanted <= number else number), next(above, None)]
+    found = [next(below, 1), next(above, None)]
     return " or ".join(str(d) for d in found if d)
 
 
@@ -226,11 +256,24 @@ def lookup(table, **name):
 def wrong(rule, values):
     """The mask of entries that break a rule, for an array; True or False for a number.
 
+    Args:
+        rule: POSITIVE, FRACTION, ... of this module.
+        values: a number, or an array of 64-bit floats.
+
+    Raises:
+        TypeError: for what is neither.
+
     >>> wrong(POSITIVE, -1.0)
     True
     """
-    holds = rule.holds(values)
-    return ~holds if is_array(values) else not holds
+    if is_array(values):
+        _floats(rule, "values", values)
+        return ~rule.holds(values)
+    try:
+        _scalar(rule, "values", values)
+    except ValueError:
+        return True
+    return False
 
 
 def result(**values):
@@ -248,9 +291,13 @@ def result(**values):
         if not bool(FINITE.holds(value).all()):
             raise ValueError(f"{name}: {FINITE.allowed} in every entry; the inputs are too large")
         return value
-    if not FINITE.holds(value):
-        raise ValueError(f"{name} = {value!r}: {FINITE.allowed}; the inputs are too large")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not FINITE.holds(number):
+        raise ValueError(f"{name} = {number}: {FINITE.allowed}; the inputs are too large")
+    return number
 
 
 def _all(rule, values):
@@ -263,14 +310,15 @@ def _all(rule, values):
 
 def _integers(rule, values):
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): {rule.allowed}")
+        if not isinstance(value, int):
+            raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): {rule.allowed}{_kind_slip(value)}")
         _scalar(rule, name, value)
 
 
 def _scalar(rule, name, value):
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): {rule.allowed}")
+    # NumPy's float64 is a float; its integers and short floats are not taken, for their products overflow.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): {rule.allowed}{_kind_slip(value)}")
     try:
         number = float(value)
     except OverflowError:
@@ -280,13 +328,24 @@ def _scalar(rule, name, value):
         raise ValueError(f"{name} = {value}: {rule.allowed}" + (f"; {slip}" if slip else ""))
 
 
+def _kind_slip(value):
+    if isinstance(value, int | float) or not isinstance(value, Real):
+        return ""
+    kind = "int" if isinstance(value, Integral) else "float"
+    return f"; write {kind}({value})" + (", which does not overflow in a product" if hasattr(value, "dtype") else "")
+
+
+def _floats(rule, name, values):
+    # An integer array overflows in silence at 6 * N * D, a short float soon; both are refused rather than trusted.
+    if getattr(values.dtype, "kind", "") != "f" or values.dtype.itemsize < 8:
+        raise TypeError(f"{name} (array of {values.dtype}): an array of 64-bit floats, each {rule.allowed}")
+
+
 def _array(rule, name, values):
-    # An integer array overflows in silence at 6 * N * D, so it is refused rather than trusted.
-    if getattr(values.dtype, "kind", "") != "f":
-        raise TypeError(f"{name} (array of {values.dtype}): an array of floats, each {rule.allowed}")
+    _floats(rule, name, values)
     if values.size == 0:
         raise ValueError(f"{name} (empty array): at least one entry, each {rule.allowed}")
-    mask = wrong(rule, values)
+    mask = ~rule.holds(values)
     if bool(mask.any()):
         first = tuple(int(i[0]) for i in mask.nonzero())
         where = first[0] if len(first) == 1 else first
