@@ -1,0 +1,234 @@
+"""The what-if "allocation": how large a model, on how many tokens, for a compute budget under a law."""
+
+from lib import scaling, units
+from lib.compute import TOKENS_PER_PARAM, chinchilla_optimal, train_flops
+from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Row, Series, View, WhatIf
+
+# The plan of the worked example: 128 A100s for two weeks at an MFU of 0.45, at 20 tokens a parameter.
+_COMPUTE, _N_PARAMS = 2.173796352e22, 13_459_186_305.0
+_POINTS = 41
+_REACH = 16.0  # the curve is drawn this many times below and above the best size
+_EQUATION_4 = "Hoffmann et al. 2022, arXiv:2203.15556, equation 4"
+_CONVENTION = "compute is 6 N D; N counts {}; every token is seen once"
+
+
+def allocation_view(compute=_COMPUTE, law="Hoffmann 2022", n_params=_N_PARAMS):
+    """How large a model should a budget train, and what does another size cost?"""
+    chosen = scaling.law(law)
+    best = chosen.optimum(compute)
+    given = n_params, compute / train_flops(n_params, 1)
+    losses = chosen.loss(*best), chosen.loss(*given)
+    return View(
+        title=_title(chosen, compute, best, given, losses),
+        rows=(
+            *_best_rows(chosen, compute, best, losses[0]),
+            *_given_rows(chosen, compute, given, losses),
+            *_valley_rows(chosen, compute, best),
+            *_other_rows(chosen, compute),
+        ),
+        chart=_chart(chosen, compute, best, given),
+        notes=_notes(chosen, best),
+    )
+
+
+def _title(chosen, compute, best, given, losses):
+    size, tokens = units.show(best[0], "parameters"), units.show(best[1], "tokens")
+    other = units.show(given[0], "parameters")
+    return (
+        f"By {chosen.name}, {units.show(compute, 'FLOP')} are best spent on {size} and {tokens}; "
+        f"{other} would lose {losses[1] - losses[0]:.4f} nats a token more."
+    )
+
+
+def _best_rows(chosen, compute, best, loss):
+    group = f"Best for this budget, by {chosen.name}"
+    n_params, n_tokens = best
+    balance = n_params / (compute / 6) ** chosen.params_exponent
+    common = {"group": group, "sources": (chosen.source, _EQUATION_4), "convention": _convention(chosen)}
+    return (
+        Row(
+            label="parameters",
+            value=n_params,
+            unit="parameters",
+            formula=f"N = {_short(balance)} x ({_short(compute)} / 6)^{chosen.params_exponent:.4g}",
+            **common,
+        ),
+        Row(
+            label="tokens",
+            value=n_tokens,
+            unit="tokens",
+            formula=f"D = {_short(compute)} / (6 x {_short(n_params)})",
+            **common,
+        ),
+        _ratio_row(best, common),
+        _loss_row("loss", chosen, best, loss, common),
+    )
+
+
+def _ratio_row(run, common):
+    n_params, n_tokens = run
+    formula = f"D / N = {_short(n_tokens)} / {_short(n_params)}"
+    return Row(label="tokens per parameter", value=n_tokens / n_params, formula=formula, **common)
+
+
+def _loss_row(label, chosen, run, loss, common):
+    n_params, n_tokens = run
+    sizes = f"{chosen.A:g} / {_short(n_params)}^{chosen.alpha:g} + {chosen.B:g} / {_short(n_tokens)}^{chosen.beta:g}"
+    errors = chosen.origin.errors
+    known = f"standard error of E {errors.E:g}" if errors else "no standard error published"
+    return Row(
+        label=label,
+        value=loss,
+        unit="nats per token",
+        formula=f"{chosen.E:g} + {sizes}",
+        **common | {"convention": f"{chosen.label(*run)}; {known}; {chosen.origin.tokenizer}"},
+    )
+
+
+def _given_rows(chosen, compute, given, losses):
+    n_params, n_tokens = given
+    common = {"group": "Your size, at the same budget", "convention": _convention(chosen), "sources": (chosen.source,)}
+    enough = chosen.least_compute(losses[1])
+    return (
+        Row(label="your size", value=n_params, unit="parameters", assumed=("your choice",), **common),
+        Row(
+            label="tokens it can see",
+            value=n_tokens,
+            unit="tokens",
+            formula=f"D = {_short(compute)} / (6 x {_short(n_params)})",
+            **common,
+        ),
+        _ratio_row(given, common),
+        _loss_row("loss", chosen, given, losses[1], common),
+        Row(
+            label="above the least loss by",
+            value=max(losses[1] - losses[0], 0.0),
+            unit="nats per token",
+            formula=f"{losses[1]:.6g} - {losses[0]:.6g}",
+            **common,
+        ),
+        Row(
+            label="part of the budget that would do",
+            value=min(enough / compute, 1.0),
+            unit="%",
+            formula=f"the best size reaches {losses[1]:.6g} with {_short(enough)} of {_short(compute)} FLOP",
+            **common,
+        ),
+    )
+
+
+def _valley_rows(chosen, compute, best):
+    common = {"group": "How flat the valley is", "unit": "nats per token", "sources": (chosen.source,)}
+    rows = []
+    for words, factor in (("half the best size costs", 0.5), ("twice the best size costs", 2.0)):
+        cost = max(chosen.size_penalty(compute, factor), 0.0)
+        at = f"L({_short(factor * best[0])}, {_short(best[1] / factor)}) - L({_short(best[0])}, {_short(best[1])})"
+        rows.append(Row(label=words, value=cost, formula=at, **common))
+    return rows
+
+
+def _other_rows(chosen, compute):
+    rule = chinchilla_optimal(compute)
+    rows = [
+        _other_row(
+            f"{TOKENS_PER_PARAM:g} tokens per parameter, always",
+            rule,
+            ("Hoffmann et al. 2022, arXiv:2203.15556, Table 3, read as a rule",),
+            "a rule of thumb, no law: it predicts no loss",
+        )
+    ]
+    for other in scaling.LAWS.values():
+        if other is not chosen:
+            rows.append(_other_row(other.name, other.optimum(compute), (other.source,), _convention(other)))
+    return rows
+
+
+def _other_row(label, run, sources, convention):
+    n_params, n_tokens = run
+    size, tokens = units.show(n_params, "parameters"), units.show(n_tokens, "tokens")
+    return Row(
+        label=label,
+        value=n_tokens / n_params,
+        unit=f"tokens per parameter: {size}, {tokens}",
+        group="Other laws at this budget",
+        formula=f"D / N = {_short(n_tokens)} / {_short(n_params)}",
+        sources=sources,
+        convention=convention,
+    )
+
+
+def _short(number):
+    """Four digits for a formula: 1.347e10."""
+    return f"{number:.4g}".replace("e+", "e")
+
+
+def _convention(chosen):
+    return _CONVENTION.format(chosen.origin.n_counts)
+
+
+def _chart(chosen, compute, best, given):
+    low, high = min(best[0] / _REACH, given[0]), max(best[0] * _REACH, given[0])
+    ratio = (high / low) ** (1 / (_POINTS - 1))
+    sizes = tuple(low * ratio**i for i in range(_POINTS))
+    curve = tuple(chosen.loss_at_budget(compute, size) for size in sizes)
+    marks = [Series(label="best", x=(best[0],), y=(chosen.loss(*best),), kind="points")]
+    marks += [Series(label="your size", x=(given[0],), y=(chosen.loss(*given),), kind="points")]
+    return Chart(
+        title=f"Near the best size the loss hardly moves: {chosen.size_penalty(compute, 2.0):.4f} nats at twice the size.",
+        alt=f"Loss against model size at {compute:.3g} FLOP: a wide valley with its lowest point at {best[0]:.3g}.",
+        x=Axis(label="model size (parameters)", scale="log"),
+        y=Axis(label="loss (nats per token)"),
+        series=(Series(label="loss at this budget", x=sizes, y=curve), *marks),
+        references=(Reference(label="best size", value=best[0]),),
+    )
+
+
+def _notes(chosen, best):
+    notes = [f"At the best size this law is {chosen.label(*best)}."] if not chosen.inside_range(*best) else []
+    notes.append("Compare sizes and tokens between laws, not losses: tokenizers and corpora differ.")
+    return tuple(notes)
+
+
+_LAWS = tuple(scaling.LAWS)
+_SYNONYMS = tuple((alias, name) for name in _LAWS for alias in scaling.FACTS[name].get("aliases", ()))
+
+WHAT_IFS = (
+    WhatIf(
+        name="allocation",
+        title="Allocation under a law",
+        question="How large a model does a budget want, how much does another size cost, and do the laws agree?",
+        view=allocation_view,
+        controls=(
+            Number(
+                name="compute",
+                label="compute budget",
+                start=_COMPUTE,
+                low=1e19,
+                high=1e26,
+                unit="FLOP",
+                scale="log",
+                aliases=("budget", "flops", "c", "train_flops", "compute_flops"),
+                help="6 x parameters x tokens; 2.17e22 is 128 A100s for two weeks at an MFU of 0.45",
+            ),
+            Choice(
+                name="law",
+                label="law",
+                start="Hoffmann 2022",
+                options=_LAWS,
+                synonyms=_SYNONYMS,
+                aliases=("scaling_law",),
+            ),
+            Number(
+                name="n_params",
+                label="your size",
+                start=_N_PARAMS,
+                low=1e8,
+                high=1e12,
+                unit="parameters",
+                scale="log",
+                aliases=("params", "parameters", "size", "model_size", "n"),
+                help="the size to compare with the best one, at the same budget",
+            ),
+        ),
+    ),
+)
