@@ -7,6 +7,8 @@ import sys
 
 import click
 
+from lib.check import plain_name
+
 
 class OneLine(click.Group):
     """A command group whose refusals take one line, so that a script can show them as they are."""
@@ -25,6 +27,11 @@ class OneLine(click.Group):
         except click.Abort:
             code = 130
         sys.exit(code if isinstance(code, int) else 0)
+
+    def get_command(self, ctx, cmd_name):
+        """The command of a name, whatever its case, spaces, hyphens and underscores."""
+        plain = plain_name(cmd_name)
+        return next((command for name, command in self.commands.items() if plain_name(name) == plain), None)
 
 
 def _one_line(error):

@@ -70,17 +70,28 @@ def _plain(what_if):
 
 
 def _row_blocks(rows, explain):
-    width = max((len(row.label) for row in rows if len(row.label) <= _LABEL), default=0) + 4
+    width = max((len(row.label) for row in rows if len(row.label) <= _LABEL), default=0) + 5
     for group in dict.fromkeys(row.group for row in rows):
-        lines = [group] if group else []
+        lines, before = [group] if group else [], ()
         for row in (row for row in rows if row.group == group):
-            lines += _hanging(f"  {row.label}".ljust(width) + " ", row.text, indent=width + 1)
-            lines += _explained(row) if explain else []
+            lines += _beside(row.label, row.text, width)
+            lines += _explained(row.unfolded, before) if explain else []
+            before = row.unfolded
         yield lines
 
 
-def _explained(row):
-    return [line for word, text in row.unfolded for line in _hanging(f"      {word:<7}  ", text)]
+def _beside(label, value, width):
+    """The label in its column, the value in the next; under the label when that is too long."""
+    if len(label) <= width - 5:
+        return _hanging(f"  {label}".ljust(width), value)
+    return [*wrap(label, WIDTH, initial_indent="  ", subsequent_indent="  "), *_hanging(" " * width, value)]
+
+
+def _explained(parts, before):
+    """What unfolds a row; what the row above has said already is only pointed at."""
+    lines = [line for part in parts if part not in before for line in _hanging(f"      {part[0]:<7}  ", part[1])]
+    again = dict.fromkeys(word for word, text in parts if (word, text) in before)
+    return [*lines, *([f"      {', '.join(again)}: as above"] if again else [])]
 
 
 def _check_lines(checks):
@@ -100,7 +111,7 @@ def _input_lines(controls, values, with_options=False):
     return lines
 
 
-def _hanging(first, text, indent=None):
+def _hanging(first, text):
     """Wrapped lines: the first begins with `first`, the rest are indented as far."""
-    after = " " * (len(first) if indent is None else indent)
+    after = " " * len(first)
     return wrap(text, WIDTH, initial_indent=first, subsequent_indent=after, break_on_hyphens=False) or [first.rstrip()]
