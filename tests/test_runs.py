@@ -63,5 +63,5 @@ def test_a_run_refuses_what_cannot_be(change, message):
 
 
 def test_an_unknown_run_is_answered_with_the_nearest_name():
-    with pytest.raises(ValueError, match="did you mean 'LLaMA 13B'"):
-        runs.run("llaama 13b")
+    with pytest.raises(ValueError, match=r"one of LLaMA 7B, .*; did you mean 'Llama 2 70B'"):
+        runs.run("llama 2 7b0")
