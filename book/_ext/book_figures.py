@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 def require_alt(app, doctree):
-    """A picture without alt text is a warning. In the page it would not be missed: Sphinx writes the file's name there."""
+    """A picture without alt text is a warning: in the page Sphinx would write the file's name there, unnoticed."""
     for image in doctree.findall(nodes.image):
         if not image.get("alt", "").strip():
             logger.warning("picture without alt text: %s", image["uri"], location=image, type="handbook", subtype="alt")

@@ -1,28 +1,27 @@
 """What-if controls: pages that contain one load the live runtime, and only those."""
 
+import json
 import os
 from pathlib import Path
 
-from book_fresh import digest
 from sphinx.util.fileutil import copy_asset
 
 RUNTIME = "_build/live"  # made by book/live/build.mjs before the book
 MARK = 'class="what-if"'  # of the section that lib.whatif.html writes
 
 
-def version(root):
-    """Changes with `lib` and with the scripts: a browser must not mix an old `lib` with new pages."""
-    return digest(root, "lib", RUNTIME + "/live.js", RUNTIME + "/live.css", RUNTIME + "/worker.js")
-
-
 def load_runtime(app, pagename, templatename, context, doctree):
-    """Put the runtime's script and style into the head of a page that needs them."""
-    if MARK not in context.get("body", ""):
+    """Put the runtime's script and style into the head of a page that needs them.
+
+    Their names carry a hash of `lib` and of the scripts: a browser must not mix an old `lib` with new pages.
+    """
+    manifest = Path(app.srcdir) / RUNTIME / "manifest.json"
+    if MARK not in context.get("body", "") or not manifest.exists():
         return
-    style, script = (context["pathto"](f"_static/live/{name}", 1) for name in ("live.css", "live.js"))
-    tag = f"?v={version(Path(app.srcdir))}"
+    names = json.loads(manifest.read_text(encoding="utf-8"))
+    style, script = (context["pathto"](f"_static/live/{names[part]}", 1) for part in ("style", "script"))
     context["metatags"] = context.get("metatags", "") + (
-        f'<link rel="stylesheet" href="{style}{tag}" />\n<script type="module" src="{script}{tag}"></script>\n'
+        f'<link rel="stylesheet" href="{style}" />\n<script type="module" src="{script}"></script>\n'
     )
 
 

@@ -79,7 +79,7 @@ def visit_inline(translator, node):
 
 
 def visit_block(translator, node):
-    # A wide formula scrolls in its own box. The box must be reachable by keyboard: by the link of its number, or itself.
+    # A wide formula scrolls in its own box, which the keyboard must reach: by the link of its number, or itself.
     attributes = {} if node["number"] else {"tabindex": "0"}
     translator.body.append(translator.starttag(node, "div", CLASS="math notranslate nohighlight", **attributes))
     if node["number"]:
