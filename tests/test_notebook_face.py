@@ -74,6 +74,15 @@ def test_the_dragged_slider_is_left_where_the_hand_is(panel):
     assert panel.sliders["n_params"].value == 1.2345e10
 
 
+def test_a_slider_that_snaps_to_its_step_on_arrival_moves_nothing():
+    panel = notebook.Panel(catalogue.solve(TOKENS, {"n_params": 1.2345e10}))
+    panel.sliders["n_params"].value = 1.23e10  # what the front end sends back when it first draws the slider
+    assert panel.texts["n_params"].value == "12.345B"
+    panel.sliders["n_params"].value = 2e10
+    panel.sliders["n_params"].value = 1.23e10  # and this is a hand
+    assert panel.texts["n_params"].value == "12.3B"
+
+
 def test_a_chosen_word_is_answered(panel):
     panel.texts["law"].value = "Other"
     assert "20 (Other)" in panel.shown.value

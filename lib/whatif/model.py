@@ -186,7 +186,8 @@ class Number:
         """
         texts = [repr(value).replace("e+", "e"), f"{value:.12g}".replace("e+", "e")]
         if self.unit in ("parameters", "tokens"):
-            texts += [f"{value / scale:.12g}{letter}" for letter, scale in (("M", 1e6), ("B", 1e9), ("T", 1e12))]
+            scales = (("M", 1e6), ("B", 1e9), ("T", 1e12))
+            texts += [f"{value / scale:.12g}{letter}" for letter, scale in scales if 1 <= value / scale < 1000]
         return min((text for text in texts if self.read(text) == value), key=len)
 
 

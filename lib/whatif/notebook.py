@@ -23,6 +23,7 @@ _STYLE = """<style>
 .what-if-live details p { margin: .2em 0 .2em 1em }
 .what-if-live .what-if-word { opacity: .75 }
 .what-if-live figure { margin: .5em 0 }
+.has-error input, .has-error select { outline: 2px solid #c62828 }
 </style>"""
 
 
@@ -87,6 +88,7 @@ class Panel:
         self.unfold = ipywidgets.Checkbox(description="Unfold every number", indent=False)
         self.message, self.shown = ipywidgets.HTML(), ipywidgets.HTML(live_html(answer))
         self._quiet, self._held = False, None
+        self._placed = {name: handle.value for name, handle in self.sliders.items()}
         self._watch()
         asked = answer.what_if
         title = ipywidgets.HTML(f"<strong>{escape(asked.title)}</strong><br>{escape(asked.question)}")
@@ -110,7 +112,7 @@ class Panel:
         return kind(value, min=low, max=high, step=step(control), readout=False, tooltip=control.label)
 
     def _line(self, name):
-        unit = self.widgets.Label(getattr(self.controls[name], "unit", ""))
+        unit = self.widgets.Label(getattr(self.controls[name], "unit", ""), layout=self.widgets.Layout(width="7em"))
         return self.widgets.HBox([self.texts[name], unit, *([self.sliders[name]] if name in self.sliders else [])])
 
     def _watch(self):
@@ -121,11 +123,20 @@ class Panel:
         self.unfold.observe(lambda change: self._draw(), "value")
 
     def _slid(self, name, number):
-        if self._quiet:
+        if self._quiet or self._is_snap(name, number):
             return
+        self._placed.pop(name, None)
         self._held = name
         self.texts[name].value = slid_text(self.controls[name], number)
         self._held = None
+
+    def _is_snap(self, name, number):
+        """True for the front end's own move of a slider, from where it was placed to the nearest step."""
+        if name not in self._placed:
+            return False
+        control = self.controls[name]
+        placed, snapped = (slider(control, n)[2] for n in (self._placed[name], number))
+        return abs(snapped - placed) < 0.51 * step(control)
 
     def _typed(self, change):
         try:
@@ -147,7 +158,8 @@ class Panel:
         """Put every slider where its number is, without hearing it as a move; not the one that is being dragged."""
         self._quiet = True
         for name in self.sliders.keys() - {self._held}:
-            self.sliders[name].value = within(self.controls[name], self.answer.values[name])
+            self._placed[name] = within(self.controls[name], self.answer.values[name])
+            self.sliders[name].value = self._placed[name]
         self._quiet = False
 
     def _draw(self):
