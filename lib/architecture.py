@@ -12,7 +12,7 @@ from lib import check, facts
 # How many numbers a norm stores for each of its inputs: a weight, a weight and a bias, or nothing.
 NORM_KINDS = MappingProxyType({"rms": 1, "layer": 2, "layer-without-bias": 1, "none": 0})
 QK_NORMS = ("none", "head", "width")
-_FIGURES = {
+FIGURES = {  # the sizes in lib/data/models.toml and their units
     **dict.fromkeys(("d_model", "head_dim", "d_ff", "embedding_width"), "dimensions"),
     **dict.fromkeys(("n_heads", "n_kv_heads"), "heads"),
     **dict.fromkeys(("norms_per_layer", "norms_outside_layers"), "norms"),
@@ -21,7 +21,7 @@ _FIGURES = {
     "learned_positions": "rows",
     "n_params": "parameters",
 }
-_WORDS = {
+WORDS = {
     **dict.fromkeys(("gated", "tied", "qkv_bias", "attention_output_bias", "mlp_bias", "head_bias"), bool),
     **dict.fromkeys(("norm", "qk_norm"), str),
 }
@@ -314,7 +314,7 @@ def _embedding_projection(shape):
     return shape.embedding_width * shape.d_model if shape.embedding_width != shape.d_model else 0
 
 
-_ENTRIES = facts.load("models", _FIGURES, _WORDS, labels=("aliases",))
+_ENTRIES = facts.load("models", FIGURES, WORDS, labels=("aliases",))
 
 
 def _from_entry(entry):

@@ -25,6 +25,9 @@ def _percentage(value):
     return f"{value:g} % is written {value / 100:g}" if 1 < value <= 100 else ""
 
 
+SHOWN = 12  # names of a long table that a refusal lists where it can offer a near one
+
+
 def _is_whole(value):
     # Not value % 1 for arrays: NumPy warns of the infinities that the rule is there to find.
     return value.__array_namespace__().floor(value) == value if is_array(value) else value % 1 == 0
@@ -197,13 +200,14 @@ def choice(allowed, **values):
 def did_you_mean(word, allowed):
     """The end of a message that offers the nearest allowed word, or nothing.
 
-    >>> did_you_mean("h10", ("h100", "a100"))
-    "; did you mean 'h100'?"
+    >>> did_you_mean("h10", ("H100", "A100"))
+    "; did you mean 'H100'?"
     """
     from difflib import get_close_matches  # costs a tenth of the start-up, and only a refusal needs it
 
-    near = get_close_matches(str(word).lower(), [str(a) for a in allowed], n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    known = {plain_name(str(a)): a for a in reversed(tuple(allowed))}
+    near = get_close_matches(plain_name(str(word)), list(known), n=1)
+    return f"; did you mean {known[near[0]]!r}?" if near else ""
 
 
 def nearest_divisors(number, wanted):
@@ -245,12 +249,15 @@ def lookup(table, **name):
     """
     ((argument, text),) = name.items()
     if not isinstance(text, str):
-        raise TypeError(f"{argument} = {text!r} ({type(text).__name__}): a name, such as {next(iter(table))!r}")
+        raise TypeError(f"{argument} = {_short(text)} ({type(text).__name__}): a name, such as {next(iter(table))!r}")
     known = {plain_name(key): entry for key, entry in table.items()}
     try:
         return known[plain_name(text)]
     except KeyError:
-        raise ValueError(f"{argument} = {text!r}: one of {', '.join(table)}{did_you_mean(text, table)}") from None
+        near = did_you_mean(text, table)
+        shown = list(table)[: SHOWN if near else None]
+        rest = f" and {len(table) - len(shown)} more" if len(table) > len(shown) else ""
+        raise ValueError(f"{argument} = {_short(text)}: one of {', '.join(shown)}{rest}{near}") from None
 
 
 def wrong(rule, values):
