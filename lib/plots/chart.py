@@ -91,7 +91,7 @@ def _limits(chart, axis):
     values += [r.value for r in chart.references if r.axis == axis]
     low, high = min(values), max(values)
     bars = any(s.kind == "bars" for s in chart.series)
-    air = 0.0 if axis == "x" and any(s.kind == "line" for s in chart.series) else 0.06
+    air = 0.0 if axis == "x" and any(s.kind == "line" for s in chart.series) else 0.08
     if scale == "log":
         factor = max((high / low) ** air, 1.1 if low == high else 1.0)
         return low / factor, high * factor

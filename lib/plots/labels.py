@@ -3,12 +3,14 @@
 import math
 from itertools import pairwise
 
+from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
 from lib.plots.style import INK, SMALL, SOFT
 
 _AIR = 2.0  # points kept free around a label
-_SIDES = [(6, 6), (-6, 6), (6, -6), (-6, -6), (0, 8), (0, -8), (9, 0), (-9, 0)]
+_NEAR = 9.0  # points from which a label needs a line to what it names
+_SIDES = [(0, 8), (0, -8), (6, 6), (-6, 6), (6, -6), (-6, -6), (9, 0), (-9, 0)]
 _BESIDE = _SIDES + [(k * dx, k * dy) for k in (2, 3) for dx, dy in _SIDES]  # where a label may stand, best first
 
 
@@ -17,7 +19,7 @@ class Labels:
 
     def __init__(self, axes):
         self.axes = axes
-        self.taken = []  # boxes of labels
+        self.taken = _around(axes)  # boxes of labels
         self.crossed = []  # points along lines
 
     def avoid_line(self, x, y, steps=12):
@@ -31,7 +33,12 @@ class Labels:
     def beside(self, text, x, y, **style):
         """Label a point, on whichever side is free."""
         at = self.axes.transData.transform((x, y))
-        return self._first_free(text, [(at[0] + dx, at[1] + dy, _ha(dx), _va(dy)) for dx, dy in _BESIDE], style)
+        places = [(at[0] + dx, at[1] + dy, _ha(dx), _va(dy)) for dx, dy in _BESIDE]
+        label = self._first_free(text, places, style)
+        to = self.axes.figure.transFigure.transform(label.get_position())
+        if abs(to - at).max() > _NEAR:
+            self._leader(at, to, INK)
+        return label
 
     def along_x(self, text, x, **style):
         """Label a vertical line, near its top, to the right or to the left of it."""
@@ -89,8 +96,6 @@ class Labels:
         return texts
 
     def _leader(self, start, end, colour):
-        from matplotlib.lines import Line2D
-
         figure = self.axes.figure
         (x0, y0), (x1, y1) = figure.transFigure.inverted().transform([start, end])
         figure.add_artist(Line2D([x0, x1], [y0, y1], color=colour, linewidth=1.2, alpha=SOFT))
@@ -115,6 +120,12 @@ class Labels:
         page = self.axes.figure.bbox
         off = box.width * box.height - _overlap(box, page)
         return 1000 * over + 1000 * off + 20 * sum(box.contains(x, y) for x, y in self.crossed)
+
+
+def _around(axes):
+    # The strips of the tick labels: below and left of the axes.
+    box, page = axes.get_window_extent(), axes.figure.bbox
+    return [Bbox([[page.x0, page.y0], [page.x1, box.y0]]), Bbox([[page.x0, page.y0], [box.x0, box.y1]])]
 
 
 class _Turned:
