@@ -1,4 +1,4 @@
-"""Published training runs: size, tokens and accelerator-hours, to hold a plan's arithmetic against.
+"""Published accelerator-hours: runs whose size, tokens and hours are known, to hold a plan's arithmetic against.
 
 Hours are as published. Whether restarts and failed attempts are in them is seldom said, so the utilization that they
 imply is of the time held: MFU times goodput, as far as the hours are complete.
@@ -94,7 +94,7 @@ def _run(entry):
 
 
 RUNS = MappingProxyType(
-    {name: _run(entry) for name, entry in facts.load("runs", _FIGURES, {"accelerator": str}).items()}
+    {name: _run(entry) for name, entry in facts.load("gpu_hours", _FIGURES, {"accelerator": str}).items()}
 )
 
 
