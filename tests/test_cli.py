@@ -1,0 +1,186 @@
+"""The command `handbook` as a person and a script use it: answers on stdout, refusals in one line on stderr."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.cli import main
+from lib.whatif import catalogue, text
+
+HANDBOOK = [sys.executable, "-c", "from lib.cli import main; main(prog_name='handbook')"]
+
+
+def run(*words):
+    return CliRunner().invoke(main, list(words))
+
+
+def answered(*words):
+    done = run(*words)
+    assert (done.exit_code, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*words):
+    """The one line on stderr of a refused command."""
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("handbook: ")
+    return done.stderr
+
+
+# The group
+
+
+def test_the_version_is_the_packages():
+    assert answered("--version") == f"handbook {version('training-run-handbook')}\n"
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",)])
+def test_without_a_command_it_says_what_it_can_do(words):
+    assert "what-if  Answer a planning question" in answered(*words)
+
+
+@pytest.mark.parametrize("name", ["what-if", "what_if", "WhatIf", "What-If"])
+def test_command_names_are_taken_whatever_their_case_and_hyphens(name):
+    assert answered(name, "--json") == answered("what-if", "--json")
+
+
+def test_unknown_commands_and_options_are_refused_with_the_nearest():
+    assert "what-if" in refused("what-ifs")
+    assert "'--vers'" in refused("--vers")
+
+
+# handbook what-if
+
+
+def test_the_list_names_every_what_if_with_its_inputs():
+    listed = answered("what-if")
+    for what_if in catalogue.WHAT_IFS.values():
+        assert what_if.name in listed
+        assert all(control.name in listed for control in what_if.controls)
+
+
+def test_the_list_as_json_has_exactly_name_title_and_inputs():
+    listed = json.loads(answered("what-if", "--json"))
+    assert [entry["name"] for entry in listed] == list(catalogue.WHAT_IFS)
+    for entry in listed:
+        assert list(entry) == ["name", "title", "inputs"]
+        for given_input in entry["inputs"]:
+            assert list(given_input) == ["name", "label", "unit", "start", "options"]
+            assert given_input["start"] in (given_input["options"] or [given_input["start"]])
+
+
+@pytest.mark.parametrize("name", catalogue.WHAT_IFS)
+def test_text_and_json_are_the_answer_of_the_library(name):
+    answer = catalogue.solve(name)
+    assert answered("what-if", name) == text.answer_text(answer) + "\n"
+    assert json.loads(answered("what-if", name, "--json")) == json.loads(json.dumps(answer.to_dict()))
+
+
+@pytest.mark.parametrize("name", catalogue.WHAT_IFS)
+def test_explain_adds_to_the_answer_and_keeps_to_eighty_columns(name):
+    short, long = answered("what-if", name), answered("what-if", name, "--explain")
+    assert set(short.splitlines()) <= set(long.splitlines())
+    assert "formula  " in long
+    assert "source   " in long
+    assert max(map(len, long.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", catalogue.WHAT_IFS)
+def test_help_for_a_name_shows_its_inputs_and_their_words(name):
+    shown = answered("what-if", name, "--help")
+    for control in catalogue.WHAT_IFS[name].controls:
+        assert f"  {control.name}=" in shown
+        assert all(control.write(option) in re.sub(r"\s+", " ", shown) for option in getattr(control, "options", ()))
+
+
+def test_help_without_a_name_explains_the_command():
+    assert "KEY=VALUE" in answered("what-if", "--help")
+
+
+def test_settings_are_read_as_people_write_them():
+    many = answered("what-if", "Allocation", "COMPUTE=1e24", "n-params=70B", "law=hoffmann 2022", "--json")
+    assert json.loads(many)["inputs"] == {"compute": 1e24, "law": "Hoffmann 2022", "n_params": 70e9}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nosuch"], "what_if = 'nosuch': one of "),
+        (["alocation"], "did you mean 'allocation'?"),
+        (["allocation", "budget=1e22"], "did you mean 'compute'?"),
+        (["allocation", "compute"], "'compute': settings are written KEY=VALUE"),
+        (["allocation", "=3"], "settings are written KEY=VALUE"),
+        (["allocation", "compute="], "compute = ''"),
+        (["allocation", "compute=0"], "compute = 0"),
+        (["allocation", "compute=many"], "compute = 'many': a number"),
+        (["allocation", "compute=1e22", "compute=1e23"], "compute: given twice"),
+        (["allocation", "--n-params", "3"], "Settings are written without dashes: n_params=VALUE"),
+        (["allocation", "law=nobody\nat all"], "law = 'nobody\\nat all': one of "),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_one_line(words, said):
+    assert said in refused("what-if", *words)
+
+
+@given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=4))
+def test_no_words_end_in_a_traceback(words):
+    done = run("what-if", "allocation", *words)
+    assert done.exit_code in (0, 2)
+    assert len(done.stderr.splitlines()) == (done.exit_code == 2)
+
+
+# A command among others
+
+
+def test_bytes_that_are_no_text_are_refused():
+    done = subprocess.run([*HANDBOOK, "what-if", "allocation", b"compute=\xff"], capture_output=True, timeout=60)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+
+
+def test_a_terminal_without_the_characters_still_gets_the_answer():
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    words = [*HANDBOOK, "what-if", "allocation", "--explain"]
+    done = subprocess.run(words, capture_output=True, timeout=60, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_reader_that_stops_early_is_no_error():
+    done = subprocess.run(
+        ["sh", "-c", 'for i in 1 2 3 4 5 6; do "$@" || exit; done | head -n 1', "sh", *HANDBOOK, "what-if", "--json"],
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == (b"[\n", b"")
+
+
+def test_ctrl_c_ends_it_without_a_traceback():
+    slow = (
+        "import time, lib.whatif.catalogue as c; from lib.cli import main\n"
+        "c.solve = lambda *_: (print('started', flush=True), time.sleep(30))\n"
+        "main(['what-if', 'allocation'])"
+    )
+    process = subprocess.Popen([sys.executable, "-c", slow], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "started\n"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.strip() == ""
+
+
+def test_the_command_loads_no_array_or_display_library():
+    code = (
+        "import sys; from lib.cli import main\ntry: main(['what-if', 'allocation'])\nfinally: print(sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert not {"'numpy'", "'matplotlib'", "'ipywidgets'"} & set(re.findall(r"'\w+'", done.stdout))
