@@ -15,7 +15,7 @@ from lib import plots
 from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
 from lib.plots.style import INK
-from lib.scaling import law
+from lib.scaling import LAWS, law
 from lib.whatif.model import Axis, Chart, Reference, Series
 
 BUDGETS = (1e20, 1e21, 1e22, 1e23, 1e24)
@@ -24,6 +24,7 @@ FORTNIGHT = (
     ("while it runs", 2.173796352e22, "MFU 0.45, assumed"),
     ("by the calendar", 1.9564167168e22, "goodput 0.90, assumed"),
 )
+DAYS = (("6 N", 14.0), ("6 N and the causal half of attention", 14.7), ("6 N and full attention", 15.4))
 
 
 def a_chart(kind="line", **changes):
@@ -54,6 +55,9 @@ PICTURES = {
     "matmul": plots.matmul_six,
     "matmul, other sizes": lambda: plots.matmul_six(n_tokens=3, d_in=7, d_out=2),
     "surface": lambda: plots.loss_surface(law("Besiroglu 2024"), BUDGETS, [("13.46B on 269B", 13.46e9, 269.2e9)]),
+    "tokens per parameter": lambda: plots.tokens_per_param(LAWS.values(), runs=[("Chinchilla", 5.76e23, 20.0)]),
+    "valley": lambda: plots.valley([law("Hoffmann 2022"), law("Besiroglu 2024")], 2.17e22),
+    "comparison": lambda: plots.compare(DAYS, "days", ("deadline", 14.0), marked="6 N"),
     "fortnight": lambda: plots.where_the_fortnight_goes(FORTNIGHT),
 }
 
@@ -216,6 +220,28 @@ def test_the_fortnight_is_drawn_to_scale():
     assert [w / widths[0] for w in widths] == pytest.approx([1, 0.45, 0.405])
 
 
+def test_compared_bars_are_as_long_as_their_values_and_say_them():
+    picture = PICTURES["comparison"]()
+    *bars, limit = picture.artists
+    assert [bar.get_width() / bars[0].get_width() for bar in bars] == pytest.approx([1, 14.7 / 14, 15.4 / 14])
+    assert limit.get_x() + limit.get_width() / 2 == pytest.approx(bars[0].get_x() + bars[0].get_width())
+    assert {"14 days", "14.7 days", "15.4 days"} <= {t.get_text() for t in texts(picture)}
+
+
+def test_tokens_per_parameter_are_those_of_each_law():
+    (axes,) = PICTURES["tokens per parameter"]().axes
+    for published, line in zip(LAWS.values(), axes.lines, strict=False):
+        assert line.get_ydata() == pytest.approx(published.tokens_per_param(np.asarray(line.get_xdata())))
+
+
+def test_the_valley_is_lowest_at_the_best_size():
+    (axes,) = PICTURES["valley"]().axes
+    for line in axes.lines[:2]:
+        lowest = np.argmin(line.get_ydata())
+        assert line.get_xdata()[lowest] == pytest.approx(1.0)
+        assert line.get_ydata()[lowest] == pytest.approx(0.0, abs=1e-12)
+
+
 def test_the_fortnight_refuses_a_stage_that_gains():
     with pytest.raises(ValueError, match=r"flop = 5e\+22: at most what the stage before has, 4e\+22"):
         plots.where_the_fortnight_goes([("peak", 4e22, "data sheet"), ("more", 5e22, "magic")])
@@ -240,6 +266,9 @@ def test_the_way_marks_the_steps_of_the_chapter():
         (lambda: plots.way_of_a_plan("cost benefit"), "here = 'cost benefit': one of brief, compute"),
         (lambda: plots.way_of_a_plan("computee"), "did you mean 'compute'"),
         (lambda: plots.matmul_six(n_tokens=0), "n_tokens = 0"),
+        (lambda: plots.compare([("a", -1.0)], "days"), "value = -1.0"),
+        (lambda: plots.valley([law("Besiroglu 2024")], compute=0), "compute = 0"),
+        (lambda: plots.tokens_per_param([law("Besiroglu 2024")], budgets=(0.0, 1e24)), "low = 0.0"),
         (lambda: plots.loss_surface(law("Besiroglu 2024"), budgets=(1e20, -1e21)), "compute = -1e"),
     ],
 )

@@ -3,8 +3,10 @@
 Titles are not inside a picture: the caption states the finding, the alt text says what an eye would see.
 """
 
+from lib.plots.bars import compare
 from lib.plots.budget import where_the_fortnight_goes
 from lib.plots.chart import chart_picture, draw_chart
+from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
 from lib.plots.style import COLOURS, Picture, contrast, house_style, new_picture, to_svg
 from lib.plots.surface import loss_surface
@@ -15,6 +17,7 @@ __all__ = [
     "STEPS",
     "Picture",
     "chart_picture",
+    "compare",
     "contrast",
     "draw_chart",
     "house_style",
@@ -22,6 +25,8 @@ __all__ = [
     "matmul_six",
     "new_picture",
     "to_svg",
+    "tokens_per_param",
+    "valley",
     "way_of_a_plan",
     "where_the_fortnight_goes",
 ]
