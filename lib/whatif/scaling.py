@@ -2,7 +2,7 @@
 
 from lib import scaling, units
 from lib.compute import TOKENS_PER_PARAM, chinchilla_optimal, train_flops
-from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Row, Series, View, WhatIf
+from lib.whatif.model import Axis, Chart, Choice, Number, Row, Series, View, WhatIf
 
 # The plan of the worked example: 128 A100s for two weeks at an MFU of 0.45, at 20 tokens a parameter.
 _COMPUTE, _N_PARAMS = 2.173796352e22, 13_459_186_305.0
@@ -171,15 +171,15 @@ def _chart(chosen, compute, best, given):
     ratio = (high / low) ** (1 / (_POINTS - 1))
     sizes = tuple(low * ratio**i for i in range(_POINTS))
     curve = tuple(chosen.loss_at_budget(compute, size) for size in sizes)
-    marks = [Series(label="best", x=(best[0],), y=(chosen.loss(*best),), kind="points")]
+    marks = [Series(label="best size", x=(best[0],), y=(chosen.loss(*best),), kind="points")]
     marks += [Series(label="your size", x=(given[0],), y=(chosen.loss(*given),), kind="points")]
+    cost = chosen.size_penalty(compute, 2.0)
     return Chart(
-        title=f"Near the best size the loss hardly moves: {chosen.size_penalty(compute, 2.0):.4f} nats at twice the size.",
+        title=f"Near the best size the loss hardly moves: twice the size costs {cost:.4f} nats.",
         alt=f"Loss against model size at {compute:.3g} FLOP: a wide valley with its lowest point at {best[0]:.3g}.",
         x=Axis(label="model size (parameters)", scale="log"),
         y=Axis(label="loss (nats per token)"),
         series=(Series(label="loss at this budget", x=sizes, y=curve), *marks),
-        references=(Reference(label="best size", value=best[0]),),
     )
 
 

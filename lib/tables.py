@@ -1,0 +1,64 @@
+"""A small table that a chapter shows: texts in, a table out. It formats nothing and computes nothing."""
+
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows of texts under a head; the first cell of a row names it.
+
+    Args:
+        head: one text a column.
+        rows: as many texts each; a row of one text is a heading over those below it.
+        caption: what the table says, in a sentence.
+
+    Raises:
+        ValueError: for a row of another length.
+
+    >>> print(Table(head=("law", "tokens per parameter"), rows=(("Besiroglu", "18.5"), ("Hoffmann", "58.9"))))
+    law        tokens per parameter
+    Besiroglu                  18.5
+    Hoffmann                   58.9
+    """
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+    def __post_init__(self):
+        for row in self.rows:
+            if len(row) not in (1, len(self.head)):
+                raise ValueError(f"rows: {len(row)} cells in {row!r}: {len(self.head)}, or 1 for a heading")
+
+    def __str__(self):
+        full = [self.head, *(row for row in self.rows if len(row) > 1)]
+        widths = [max(len(row[column]) for row in full) for column in range(len(self.head))]
+        lines = [row[0] if len(row) == 1 else _line(row, widths) for row in (self.head, *self.rows)]
+        return "\n".join([self.caption, *lines] if self.caption else lines)
+
+    def _repr_html_(self):
+        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
+        head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self.head)
+        body = "".join(f"<tr>{_cells(row, len(self.head))}</tr>" for row in self.rows)
+        # A wide table scrolls inside its own box, also by keyboard: the page stays as wide as the phone.
+        return (
+            f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="Table"><table class="table">{caption}'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+    __repr__ = __str__
+
+
+def _line(row, widths):
+    name, *values = (
+        text.ljust(w) if i == 0 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))
+    )
+    return "  ".join([name, *values]).rstrip()
+
+
+def _cells(row, columns):
+    name, *values = map(escape, row)
+    if not values:
+        return f'<th colspan="{columns}" scope="rowgroup">{name}</th>'
+    return f'<th scope="row">{name}</th>' + "".join(f"<td>{value}</td>" for value in values)
