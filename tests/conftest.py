@@ -1,12 +1,12 @@
 """What several test modules share: where things are, the built book behind a server, and the tools to open it with."""
 
-import importlib.util
 import os
 import subprocess
 import threading
 from pathlib import Path
 
 import pytest
+import serve
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
@@ -58,9 +58,6 @@ def book():
 @pytest.fixture(scope="session")
 def book_url(book):
     """The address of the built book, behind the server that `make serve` starts; it ends with a slash."""
-    spec = importlib.util.spec_from_file_location("serve", ROOT / ".ci/serve.py")
-    serve = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(serve)
     server = serve.bind(str(book), 8700)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"

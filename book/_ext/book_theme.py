@@ -45,11 +45,11 @@ def write_font(target, source, characters):
     if target.exists() and target.stat().st_mtime > max(Path(__file__).stat().st_mtime, source.stat().st_mtime):
         return
     options = subset.Options(flavor="woff", layout_features=[], hinting=False)
-    font = subset.load_font(str(source), options)
-    cut = subset.Subsetter(options)
-    cut.populate(unicodes=characters)
-    cut.subset(font)
-    subset.save_font(font, str(target), options)
+    with subset.load_font(str(source), options) as font:
+        cut = subset.Subsetter(options)
+        cut.populate(unicodes=characters)
+        cut.subset(font)
+        subset.save_font(font, str(target), options)
 
 
 def slim_style(style, characters):
