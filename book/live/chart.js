@@ -1,0 +1,226 @@
+// Draws a what-if's chart with uPlot: lines, points and bars, log axes, reference lines, labels in place.
+// Text and axes take the page's own text colour whenever they are drawn, so that they follow the theme.
+
+import uPlot from "uplot";
+import {aligned, limits, numberText, spread, ticks} from "./scale.js";
+
+const COLOURS = ["#1b7abf", "#d55e00", "#0b9069", "#b8579a", "#997500", "#7a7a7a"]; // as in lib/plots/style.py
+const DASHES = [[], [], [], [7, 3], [7, 3], [2, 3]];
+const [FAINT, SOFT] = [0.14, 0.55]; // opacity of grid lines, of reference lines
+const LINE = 15; // px from one line of text to the next
+const WIDEST = 620; // px
+const LABEL_SHARE = 0.3; // of the width, at most, for labels at line ends
+const FONT = '13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+
+const drawings = new WeakMap(); // element -> {uplot, chart, kind}
+
+// Draw a chart into an element, or move the one that is there.
+export function draw(element, chart) {
+  element.setAttribute("role", "img");
+  element.setAttribute("aria-label", chart.alt);
+  const kind = JSON.stringify([chart.x.scale, chart.y.scale, chart.series.map((series) => series.kind)]);
+  const drawing = drawings.get(element);
+  if (drawing?.kind === kind) {
+    drawing.chart = chart;
+    drawing.uplot.setData(aligned(chart));
+  } else {
+    drawing?.uplot.destroy();
+    drawings.set(element, create(element, chart, kind));
+  }
+}
+
+function create(element, chart, kind) {
+  const drawing = {chart, kind, ink: "#000"};
+  const size = sizeOf(element);
+  const reading = Object.assign(document.createElement("p"), {className: "what-if-reading", ariaHidden: "true"});
+  element.replaceChildren();
+  drawing.uplot = new uPlot(options(drawing, element, reading, size), aligned(chart), element);
+  element.append(reading);
+  observe(element, drawing.uplot);
+  return drawing;
+}
+
+function sizeOf(element) {
+  const width = Math.min(element.clientWidth, WIDEST);
+  return {width, height: Math.round(Math.max(230, 0.6 * width))};
+}
+
+const themes = new MutationObserver(() => redraws.forEach((redraw) => redraw()));
+const redraws = new Set();
+themes.observe(document.documentElement, {attributeFilter: ["data-theme", "data-mode", "class"]});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraws.forEach((redraw) => redraw()));
+
+function observe(element, uplot) {
+  const redraw = () => uplot.redraw(false, true);
+  redraws.add(redraw);
+  const sizes = new ResizeObserver(() => {
+    const size = sizeOf(element);
+    if (size.width && size.width !== uplot.width) uplot.setSize(size);
+  });
+  sizes.observe(element);
+  uplot.hooks.destroy = [() => (redraws.delete(redraw), sizes.disconnect())];
+}
+
+function options(drawing, element, reading, size) {
+  return {
+    ...size,
+    series: [{}, ...drawing.chart.series.map(seriesOptions)],
+    scales: Object.fromEntries(["x", "y"].map((axis) => [axis, scaleOptions(drawing, axis)])),
+    axes: [axisOptions(drawing, "x"), axisOptions(drawing, "y")],
+    padding: [2 * LINE, (u) => rightOf(u, drawing.chart), 2, 4],
+    legend: {show: false},
+    cursor: {y: false, drag: {x: false, y: false}, points: {size: 7}},
+    hooks: {
+      drawClear: [() => (drawing.ink = getComputedStyle(element).color)],
+      draw: [(u) => annotate(u, drawing)],
+      setCursor: [(u) => (reading.textContent = readingText(u, drawing.chart))],
+    },
+  };
+}
+
+function seriesOptions({kind}, i) {
+  const stroke = COLOURS[i % COLOURS.length];
+  if (kind === "points") return {stroke, paths: () => null, points: {show: true, size: 8, fill: stroke}};
+  if (kind === "bars") return {stroke, fill: stroke, paths: uPlot.paths.bars({size: [0.7, 80]}), points: {show: false}};
+  return {stroke, width: 2, dash: DASHES[i % DASHES.length], spanGaps: true, points: {show: false}};
+}
+
+function scaleOptions(drawing, axis) {
+  return {time: false, distr: drawing.chart[axis].scale === "log" ? 3 : 1, range: () => limits(drawing.chart, axis)};
+}
+
+function axisOptions(drawing, axis) {
+  const ink = () => drawing.ink;
+  const faint = () => withAlpha(drawing.ink, FAINT);
+  return {
+    scale: axis,
+    font: FONT,
+    stroke: ink,
+    grid: {stroke: faint, width: 1},
+    ticks: {stroke: faint, size: 4},
+    gap: 3,
+    size: axis === "x" ? 42 : (u, values) => 12 + Math.max(0, ...(values ?? []).map((text) => textWidth(u.ctx, text))),
+    splits: (u) => ticks(...limits(drawing.chart, axis), drawing.chart[axis].scale, tickCount(u, axis)),
+    filter: (u, splits) => splits,
+    values: (u, splits) => splits.map((value) => numberText(value, 4)),
+  };
+}
+
+const tickCount = (u, axis) => Math.max(2, Math.min(6, Math.floor(axis === "x" ? u.width / 70 : u.height / 45)));
+
+// ---- Text on the canvas: axis labels, labels at line ends and at points, reference lines
+
+function annotate(u, {chart, ink}) {
+  const {ctx} = u;
+  ctx.save();
+  ctx.scale(uPlot.pxRatio, uPlot.pxRatio);
+  ctx.font = FONT;
+  ctx.fillStyle = ink;
+  const box = boxOf(u);
+  write(ctx, chart.y.label, 4, LINE, "left");
+  write(ctx, chart.x.label, Math.max(box.left + box.width, textWidth(ctx, chart.x.label) + 4), u.height - 5, "right");
+  labelLineEnds(u, chart, ink, box);
+  labelReferences(u, chart, ink, box);
+  labelPoints(u, chart, box);
+  ctx.restore();
+}
+
+function boxOf(u) {
+  const [left, top, width, height] = ["left", "top", "width", "height"].map((side) => u.bbox[side] / uPlot.pxRatio);
+  return {left, top, width, height, right: left + width, bottom: top + height};
+}
+
+const xOf = (u, value, box) => box.left + u.valToPos(value, "x");
+const yOf = (u, value, box) => box.top + u.valToPos(value, "y");
+
+function write(ctx, text, x, y, align) {
+  ctx.textAlign = align;
+  ctx.fillText(text, x, y);
+}
+
+function textWidth(ctx, text) {
+  ctx.save();
+  ctx.font = FONT;
+  const {width} = ctx.measureText(text);
+  ctx.restore();
+  return width;
+}
+
+const endsOf = (chart) => chart.series.map((series, i) => ({...series, i})).filter(({kind}) => kind === "line");
+
+function rightOf(u, chart) {
+  const room = LABEL_SHARE * u.width;
+  const widths = endsOf(chart).flatMap(({label}) => wrap(u.ctx, label, room).map((line) => textWidth(u.ctx, line)));
+  return Math.max(18, ...widths.map((width) => width + 20));
+}
+
+function wrap(ctx, text, room) {
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && textWidth(ctx, longer) <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function labelLineEnds(u, chart, ink, box) {
+  const ends = endsOf(chart).map((series) => ({
+    colour: COLOURS[series.i % COLOURS.length],
+    lines: wrap(u.ctx, series.label, LABEL_SHARE * u.width),
+    y: yOf(u, series.y.at(-1), box),
+    x: xOf(u, series.x.at(-1), box),
+  }));
+  const height = LINE * Math.max(1, ...ends.map(({lines}) => lines.length));
+  const placed = spread(ends.map(({y}) => y), height, box.top, box.bottom);
+  ends.forEach(({colour, lines, x, y}, i) => {
+    stroke(u.ctx, colour, [[x, y], [box.right + 12, placed[i]]]);
+    const first = placed[i] + 4 - (LINE * (lines.length - 1)) / 2;
+    lines.forEach((line, n) => write(u.ctx, line, box.right + 15, first + n * LINE, "left"));
+  });
+}
+
+function stroke(ctx, colour, points, dash = []) {
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1.2;
+  ctx.setLineDash(dash);
+  ctx.beginPath();
+  points.forEach(([x, y]) => ctx.lineTo(x, y));
+  ctx.stroke();
+}
+
+// Labels of vertical lines stand at the top, each on a line of its own, so that close ones do not meet.
+function labelReferences(u, chart, ink, box) {
+  const soft = withAlpha(ink, SOFT);
+  chart.references.filter(({axis}) => axis === "x").forEach(({label, value}, row) => {
+    const x = xOf(u, value, box);
+    stroke(u.ctx, soft, [[x, box.top], [x, box.bottom]], [4, 3]);
+    const fits = x + 5 + textWidth(u.ctx, label) <= box.right;
+    write(u.ctx, label, fits ? x + 5 : x - 5, box.top + LINE * (row + 0.8), fits ? "left" : "right");
+  });
+  chart.references.filter(({axis}) => axis === "y").forEach(({label, value}) => {
+    const y = yOf(u, value, box);
+    stroke(u.ctx, soft, [[box.left, y], [box.right, y]], [4, 3]);
+    write(u.ctx, label, box.right - 2, y < box.top + LINE ? y + LINE : y - 4, "right");
+  });
+}
+
+// One name for a group of points, at the highest.
+function labelPoints(u, chart, box) {
+  const named = (kind) => kind === "points" || (kind === "bars" && chart.series.length > 1);
+  for (const {label, x, y} of chart.series.filter((series) => named(series.kind) && series.x.length)) {
+    const top = y.indexOf(Math.max(...y));
+    const at = xOf(u, x[top], box);
+    const fits = at + 8 + textWidth(u.ctx, label) <= u.width;
+    write(u.ctx, label, fits ? at + 8 : at - 8, Math.max(box.top + LINE, yOf(u, y[top], box) - 8), fits ? "left" : "right");
+  }
+}
+
+function readingText(u, chart) {
+  const {idx} = u.cursor;
+  if (idx === null || idx === undefined) return "";
+  const values = chart.series.map(({label}, i) => [label, u.data[i + 1][idx]]).filter(([, value]) => value !== null);
+  return [[chart.x.label, u.data[0][idx]], ...values].map(([label, value]) => `${label}: ${numberText(value)}`).join(" · ");
+}
+
+const withAlpha = (colour, alpha) => colour.replace(/^rgba?\(([^,]+,[^,]+,[^,)]+).*\)$/, `rgba($1, ${alpha})`);

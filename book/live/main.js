@@ -1,0 +1,167 @@
+// Connects the page's what-ifs with one worker: events go into state.js, what follows from them is done here.
+
+import {begin, DAMAGED, isAtStart, isWanted, next, question, readAddress, writeAddress} from "./state.js";
+import {describe, draw, drawAnswer, open} from "./view.js";
+
+const VIEWED_FOR = 1000; // ms in view before the runtime is fetched ahead
+const STALLED_AFTER = 30_000; // ms without a further byte, or of starting Python, on a slow machine
+const ANSWER_TAKES = 10_000; // ms at most; the slowest what-if needs a tenth of a second
+const ADDRESS_AFTER = 400; // ms without a further answer: browsers limit how often an address may change
+
+const STALLED = "Nothing more came for 30 s, so this was ended. Move a control to try again.";
+const STUCK = "No answer within 10 s, so the calculation was ended. The last good answer stays. Move a control to try again.";
+const NO_WORKER = "The page's worker could not be started. Move a control to try again.";
+const COPIED = "The link to these values is copied.";
+
+const sections = [...document.querySelectorAll("section.what-if")];
+const whatIfs = sections.map(describe);
+let state = begin(whatIfs);
+let worker = null;
+let limit = null;
+let charts = null;
+let addressTimer = null;
+
+function dispatch(event) {
+  const before = state;
+  state = next(state, event);
+  if (isWanted(state)) boot();
+  ask();
+  for (const section of sections) render(section, before);
+}
+
+function render(section, before) {
+  const whatIf = state.whatIfs[section.id];
+  draw(section, whatIf, state.engine);
+  if (whatIf.answer === before.whatIfs[section.id].answer) return;
+  drawAnswer(section, whatIf.answer, drawChart);
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(writeAddresses, ADDRESS_AFTER);
+}
+
+// ---- The worker
+
+function boot() {
+  if (!["asleep", "ahead"].includes(state.engine.phase)) return;
+  worker ??= hire();
+  worker.postMessage({type: "boot"});
+  state = next(state, {type: "booting"});
+  endAfter(STALLED_AFTER, STALLED);
+  loadCharts();
+}
+
+function fetchAhead() {
+  if (state.engine.phase !== "asleep") return;
+  worker = hire();
+  worker.postMessage({type: "fetch"});
+  dispatch({type: "fetching"});
+}
+
+function ask() {
+  const asked = question(state);
+  if (!asked) return;
+  state = next(state, {type: "asked", question: asked});
+  worker.postMessage({type: "ask", ...asked});
+  endAfter(ANSWER_TAKES, STUCK);
+}
+
+function hire() {
+  const hired = new Worker(new URL(WORKER, import.meta.url), {type: "module"});
+  hired.onmessage = ({data}) => hired === worker && receive(data);
+  hired.onerror = () => hired === worker && end(NO_WORKER);
+  return hired;
+}
+
+function receive(message) {
+  clearTimeout(limit);
+  if (message.type === "failed") return end(`The calculation failed: ${message.message}. Move a control to try again.`);
+  if (message.type === "progress" && state.engine.phase === "booting") endAfter(STALLED_AFTER, STALLED);
+  dispatch(message);
+}
+
+function endAfter(milliseconds, message) {
+  clearTimeout(limit);
+  limit = setTimeout(() => end(message), milliseconds);
+}
+
+function end(message) {
+  clearTimeout(limit);
+  worker.terminate();
+  worker = null;
+  dispatch({type: "failed", message});
+}
+
+// ---- Charts: their library comes with the first touch.
+
+function loadCharts() {
+  charts ??= import(new URL(CHART, import.meta.url).href);
+  charts.catch(() => (charts = null));
+  return charts;
+}
+
+async function drawChart(plot, chart) {
+  try {
+    (await loadCharts()).draw(plot, chart);
+  } catch {
+    plot.textContent = "The chart could not be drawn; its numbers are in the table."; // better than the old picture
+  }
+}
+
+// ---- The address
+
+function restore() {
+  const {values, damaged} = readAddress(location.search, whatIfs);
+  for (const {id, key} of whatIfs) {
+    if (key in values) dispatch({type: "opened", id, values: values[key]});
+    else if (!isAtStart(state.whatIfs[id])) dispatch({type: "reset", id});
+    if (damaged.includes(key)) dispatch({type: "noticed", id, notice: DAMAGED});
+  }
+}
+
+function writeAddresses() {
+  clearTimeout(addressTimer);
+  const answered = whatIfs.filter(({id}) => state.whatIfs[id].answer);
+  const search = answered.reduce((query, {id, key}) => writeAddress(query, key, moved(id)), location.search);
+  if (search !== location.search) history.replaceState(history.state, "", location.pathname + search + location.hash);
+}
+
+const moved = (id) => (isAtStart(state.whatIfs[id]) ? null : state.whatIfs[id].shown);
+
+async function copyLink({id, key}) {
+  const link = location.origin + location.pathname + writeAddress("", key, moved(id)) + `#${id}`;
+  const copied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
+  dispatch({type: "noticed", id, notice: copied ? COPIED : `The link to these values: ${link}`});
+}
+
+// ---- The page
+
+function watchView(section) {
+  let timer = null;
+  const observer = new IntersectionObserver(([{isIntersecting}]) => {
+    clearTimeout(timer);
+    if (isIntersecting) timer = setTimeout(() => (observer.disconnect(), whenIdle(fetchAhead)), VIEWED_FOR);
+  });
+  observer.observe(section.querySelector("form"));
+}
+
+const whenIdle = (action) => (window.requestIdleCallback ?? setTimeout)(action);
+const savesData = () => navigator.connection?.saveData || matchMedia("(prefers-reduced-data: reduce)").matches;
+
+function touched() {
+  dispatch({type: "touched"});
+  boot();
+}
+
+sections.forEach((section, i) => {
+  const {id} = section;
+  open(section, {
+    moved: (control, value) => dispatch({type: "moved", id, control, value}),
+    reset: () => dispatch({type: "reset", id}),
+    copied: () => copyLink(whatIfs[i]),
+    touched,
+  });
+  if (!savesData()) watchView(section);
+});
+for (const section of sections) draw(section, state.whatIfs[section.id], state.engine);
+restore();
+addEventListener("popstate", restore);
+addEventListener("pagehide", writeAddresses);

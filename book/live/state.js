@@ -1,0 +1,197 @@
+// What the page knows, and what follows from an event. Pure: no page, no worker, no clock.
+//
+// engine.phase   asleep -> (ahead ->) booting -> ready, or stopped: ended, with a message, until the next touch
+// whatIfs[id]    values   what the controls hold, as texts
+//                shown    the values whose answer is on the page
+//                answer   the last good answer (null: the still page's own, for the starting values)
+//                wanted   the values still have to be asked about
+//                refusal  {message, control} of the last question, or null
+//                notice   a sentence about where the values came from, or ""
+//                linked   the values came with the address and have no answer yet
+
+export function begin(whatIfs) {
+  const entries = whatIfs.map(({id, name, start}) => [
+    id,
+    {name, start, values: start, shown: start, answer: null, wanted: false, refusal: null, notice: "", linked: false},
+  ]);
+  return {
+    engine: {phase: "asleep", loaded: 0, message: ""},
+    lastQuestion: 0,
+    asked: null,
+    whatIfs: Object.fromEntries(entries),
+  };
+}
+
+export function next(state, event) {
+  switch (event.type) {
+    case "moved":
+      return ask(state, event.id, {...state.whatIfs[event.id].values, [event.control]: event.value});
+    case "reset":
+      return change(ask(state, event.id, state.whatIfs[event.id].start), event.id, {refusal: null});
+    case "opened":
+      return change(ask(state, event.id, event.values), event.id, {linked: true});
+    case "noticed":
+      return change(state, event.id, {notice: event.notice});
+    case "touched":
+      return state.engine.phase === "stopped" ? engine(state, {phase: "asleep", message: ""}) : state;
+    case "fetching":
+      return engine(state, {phase: "ahead", loaded: 0});
+    case "booting":
+      return engine(state, {phase: "booting", message: ""});
+    case "progress":
+      return engine(state, {loaded: event.loaded});
+    case "ready":
+      return engine(state, {phase: "ready"});
+    case "asked":
+      return askedAbout(state, event.question);
+    case "answered":
+      return isCurrent(state, event) ? answered(state, event) : state;
+    case "refused":
+      return isCurrent(state, event) ? refused(state, event) : state;
+    case "failed":
+      return failed(state, event.message);
+    default:
+      throw new Error(`unknown event: ${event.type}`);
+  }
+}
+
+// The question to send now: one at a time, so that moves made in the meantime merge into the latest.
+export function question(state) {
+  if (state.engine.phase !== "ready" || state.asked) return null;
+  const id = Object.keys(state.whatIfs).find((key) => state.whatIfs[key].wanted);
+  if (!id) return null;
+  const {name, values} = state.whatIfs[id];
+  return {question: state.lastQuestion + 1, id, name, settings: values};
+}
+
+export const isWanted = (state) => Object.values(state.whatIfs).some((whatIf) => whatIf.wanted);
+
+export const isAtStart = (whatIf) => same(whatIf.shown, whatIf.start);
+
+export const isStale = (whatIf) => !same(whatIf.shown, whatIf.values);
+
+function ask(state, id, values) {
+  const whatIf = state.whatIfs[id];
+  const wanted = state.asked?.id === id || whatIf.refusal !== null || !same(values, whatIf.shown);
+  const woken = state.engine.phase === "stopped" ? engine(state, {phase: "asleep", message: ""}) : state;
+  return change(woken, id, {values, wanted, notice: "", linked: false});
+}
+
+function askedAbout(state, asked) {
+  return {...change(state, asked.id, {wanted: false}), asked, lastQuestion: asked.question};
+}
+
+const isCurrent = (state, event) => state.asked?.question === event.question;
+
+function answered(state, {answer}) {
+  const {id, settings} = state.asked;
+  const shown = asWritten(settings, answer);
+  const values = same(settings, state.whatIfs[id].values) ? shown : state.whatIfs[id].values;
+  return change({...state, asked: null}, id, {answer, shown, values, refusal: null, linked: false});
+}
+
+// Numbers as `lib` writes them: "70B" for the slider's 70000000000, "14" for "2 weeks".
+function asWritten(settings, {inputs, texts}) {
+  const write = ([name, text]) => [name, typeof inputs[name] === "number" ? texts[name] : text];
+  return Object.fromEntries(Object.entries(settings).map(write));
+}
+
+function refused(state, {message, control}) {
+  const {id} = state.asked;
+  const rest = {...state, asked: null};
+  if (!state.whatIfs[id].linked) return change(rest, id, {refusal: {message, control}});
+  const {start} = state.whatIfs[id];
+  return change(ask(rest, id, start), id, {notice: `${DAMAGED} (${message})`});
+}
+
+// The question that was lost is asked again after the next touch.
+function failed(state, message) {
+  const lost = state.asked ? change(state, state.asked.id, {wanted: true}) : state;
+  return engine({...lost, asked: null}, {phase: "stopped", loaded: 0, message});
+}
+
+const change = (state, id, part) => ({
+  ...state,
+  whatIfs: {...state.whatIfs, [id]: {...state.whatIfs[id], ...part}},
+});
+
+const engine = (state, part) => ({...state, engine: {...state.engine, ...part}});
+
+function same(a, b) {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+// ---- The address: ?days-and-mfu=n_gpus:256;days:14~k3f9, one parameter a what-if.
+//
+// It holds every control, not only what was moved: starting values may change with an edition, and a link must
+// never come to mean another scenario in silence. The letters after ~ are a checksum: a link that lost its end in a
+// letter would otherwise read as other numbers.
+
+export const DAMAGED = "The values in this address are damaged or from another edition: the starting values are shown.";
+
+// `known` has one {key, controls} a what-if: under each control's name its options, or null for a number.
+// Gives {values: {key: values}, damaged: [keys]}.
+export function readAddress(search, known) {
+  const query = new URLSearchParams(search);
+  const values = {};
+  const damaged = [];
+  for (const {key, controls} of known.filter((whatIf) => query.has(whatIf.key))) {
+    const read = readValues(key, query.get(key));
+    if (read && fits(read, controls)) values[key] = read;
+    else damaged.push(key);
+  }
+  return {values, damaged};
+}
+
+// The query of an address in which one what-if has these values (null: its starting values); the rest stays.
+export function writeAddress(search, key, values) {
+  const others = search.replace(/^\?/, "").split("&").filter((part) => part && decode(part.split("=")[0]) !== key);
+  const own = values ? [`${encodeURIComponent(key)}=${writeValues(key, values)}`] : [];
+  const query = [...others, ...own].join("&");
+  return query && `?${query}`;
+}
+
+function writeValues(key, values) {
+  const body = Object.entries(values).map(([name, value]) => `${name}:${escaped(value)}`).join(";");
+  const whole = `${body}~${checksum(key, body)}`;
+  return encodeURIComponent(whole).replace(/%3A/g, ":").replace(/%3B/g, ";").replace(/%20/g, "+");
+}
+
+function readValues(key, text) {
+  const [, body, sum] = text.match(/^(.*)~(\w+)$/s) ?? [];
+  if (body === undefined || checksum(key, body) !== sum) return null;
+  return Object.fromEntries(body.split(";").map((part) => part.split(":").map(decode)));
+}
+
+// The separators inside a value; what is left of the encoding is done once for the whole.
+const escaped = (value) => value.replace(/[%:;~]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a lone % of another page's parameter
+  }
+}
+
+const fits = (values, controls) =>
+  Object.keys(values).length === Object.keys(controls).length &&
+  Object.entries(values).every(([name, text]) => name in controls && (controls[name]?.includes(text) ?? true));
+
+// FNV-1a, 32 bits.
+function checksum(key, body) {
+  let hash = 0x811c9dc5;
+  for (const letter of `${key}=${body}`) hash = Math.imul(hash ^ letter.codePointAt(0), 0x01000193);
+  return (hash >>> 0).toString(36);
+}
+
+// ---- Sliders: a second handle on a number's text. A log one steps in the exponent.
+
+export function textOfSlider(place, {log, whole}) {
+  if (!log) return place;
+  const value = Number((10 ** place).toPrecision(3));
+  return String(whole ? Math.round(value) : value).replace("e+", "e");
+}
+
+export const placeOfValue = (value, {log}) => (log ? Math.log10(value) : value);

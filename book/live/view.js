@@ -1,0 +1,144 @@
+// Draws one what-if: puts what state.js knows into the section that lib/whatif/html.py wrote. Decides nothing.
+
+import {patchHtml} from "./patch.js";
+import {isStale, placeOfValue, textOfSlider} from "./state.js";
+
+const TYPED_AFTER = 250; // ms
+const SIZE = `${(BYTES / 1e6).toFixed(1)} MB`;
+
+// What a section says about itself; its start is what its fields hold.
+export function describe(section) {
+  const fields = fieldsOf(section);
+  return {
+    id: section.id,
+    name: section.dataset.name,
+    key: section.id.replace(/^what-if-/, ""),
+    start: Object.fromEntries(fields.map((field) => [field.name, startOf(field)])),
+    controls: Object.fromEntries(fields.map((field) => [field.name, optionsOf(field)])),
+  };
+}
+
+const fieldsOf = (section) => [...section.querySelectorAll("[data-control] [name]")];
+const optionsOf = (field) => (field.options ? [...field.options].map((option) => option.value) : null);
+const startOf = (field) =>
+  field.options ? [...field.options].find((option) => option.defaultSelected)?.value ?? field.value : field.defaultValue;
+
+// Switch the controls on, and report what a reader does with them.
+export function open(section, {moved, reset, touched, copied}) {
+  const form = section.querySelector("form");
+  form.reset();
+  form.querySelector("fieldset").disabled = false;
+  form.querySelector(".what-if-reset").after(copyButton(copied));
+  for (const kind of ["pointerdown", "focusin", "keydown"]) form.addEventListener(kind, touched);
+  listen(form, moved, reset);
+}
+
+// A slider and a choice count at once, a text when a moment has passed without a further key.
+function listen(form, moved, reset) {
+  let typing = null;
+  const read = (target) => (clearTimeout(typing), moved(...moveOf(target)));
+  form.addEventListener("input", ({target}) => {
+    clearTimeout(typing);
+    if (target.type === "text") typing = setTimeout(() => read(target), TYPED_AFTER);
+    else read(target);
+  });
+  form.addEventListener("change", ({target}) => target.type === "text" && read(target));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => (clearTimeout(typing), setTimeout(reset))); // once the fields are put back
+}
+
+function copyButton(copied) {
+  const button = document.createElement("button");
+  Object.assign(button, {type: "button", className: "what-if-copy", textContent: "Copy link"});
+  button.addEventListener("click", copied);
+  return button;
+}
+
+function moveOf(target) {
+  const slider = target.type === "range";
+  return slider ? [target.dataset.for, textOfSlider(target.value, scaleOf(target))] : [target.name, target.value];
+}
+
+const scaleOf = (slider) => ({log: slider.dataset.scale === "log", whole: "whole" in slider.dataset});
+
+export function draw(section, whatIf, engine) {
+  for (const field of fieldsOf(section)) drawControl(field, whatIf);
+  drawMessage(section, whatIf, engine);
+  const answer = section.querySelector(".what-if-answer");
+  answer.classList.toggle("what-if-stale", isStale(whatIf));
+  answer.setAttribute("aria-busy", String(whatIf.wanted));
+}
+
+// A field or slider that is in the reader's hand is left alone.
+function drawControl(field, {values, refusal, answer}) {
+  const control = field.closest("[data-control]");
+  const slider = control.querySelector("input[type=range]");
+  const text = values[field.name];
+  if (field !== document.activeElement && field.value !== text) field.value = text;
+  drawFault(field, control, refusal?.control === field.name ? refusal.message : "");
+  if (!slider) return;
+  if (slider !== document.activeElement && answer?.texts[field.name] === text) {
+    slider.value = placeOfValue(answer.inputs[field.name], scaleOf(slider));
+  }
+  const unit = control.querySelector(".what-if-unit")?.textContent ?? "";
+  slider.setAttribute("aria-valuetext", `${text} ${unit}`.trim());
+}
+
+// A refusal stands beside its control and is read with it.
+function drawFault(field, control, message) {
+  const id = `${field.id}-fault`;
+  const shown = document.getElementById(id);
+  if (message === (shown?.textContent ?? "")) return;
+  shown?.remove();
+  const others = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((other) => other && other !== id);
+  if (message) control.append(Object.assign(document.createElement("p"), {id, className: "what-if-fault", textContent: message}));
+  setOrRemove(field, "aria-describedby", [...(message ? [id] : []), ...others].join(" "));
+  setOrRemove(field, "aria-invalid", message && "true");
+}
+
+const setOrRemove = (element, name, value) => (value ? element.setAttribute(name, value) : element.removeAttribute(name));
+
+const speaking = new WeakMap(); // section -> timer of the sentence that is to be said
+const SPEAK_AFTER = 600; // ms without a further answer: a drag is summed up once
+
+function drawMessage(section, whatIf, engine) {
+  const {kind, text} = messageOf(whatIf, engine, section.contains(document.activeElement));
+  const message = section.querySelector(".what-if-message");
+  clearTimeout(speaking.get(section));
+  if (kind === "spoken") speaking.set(section, setTimeout(() => say(message, kind, text), SPEAK_AFTER));
+  else say(message, kind, text);
+  drawProgress(message, kind === "loading" ? engine.loaded : null);
+}
+
+function messageOf(whatIf, engine, touched) {
+  if (engine.phase === "stopped" && (whatIf.wanted || touched)) return {kind: "stopped", text: engine.message};
+  if (engine.phase === "booting" && (whatIf.wanted || touched)) return {kind: "loading", text: loadingText(engine)};
+  if (whatIf.refusal) return {kind: whatIf.refusal.control ? "spoken" : "refused", text: whatIf.refusal.message};
+  if (whatIf.notice) return {kind: "notice", text: whatIf.notice};
+  return {kind: "spoken", text: whatIf.answer?.title ?? ""};
+}
+
+const loadingText = ({loaded}) =>
+  loaded < BYTES ? `Fetching ${SIZE}, once: Python and the library of this book.` : "Starting Python.";
+
+// Only one kind is for the ear alone; the same words are not said twice.
+function say(message, kind, text) {
+  message.className = `what-if-message what-if-${kind}`;
+  if (message.textContent !== text) message.textContent = text;
+}
+
+function drawProgress(message, loaded) {
+  const bar = message.nextElementSibling?.matches("progress") ? message.nextElementSibling : null;
+  if (loaded === null) return bar?.remove();
+  const shown = bar ?? Object.assign(document.createElement("progress"), {max: BYTES, ariaLabel: `${SIZE} to fetch`});
+  if (!bar) message.after(shown);
+  shown.value = loaded;
+}
+
+// Put an answer on the page: its rows, the chart's finding and table, the chart.
+export function drawAnswer(section, answer, drawChart) {
+  patchHtml(section.querySelector(".what-if-answer"), answer.html);
+  patchHtml(section.querySelector(".what-if-chart figcaption"), answer.chart_html);
+  section.querySelector(".what-if-chart").hidden = !answer.chart;
+  if (answer.chart) drawChart(section.querySelector(".what-if-plot"), answer.chart);
+}

@@ -1,0 +1,75 @@
+// Answers questions in a worker: boots Python once, then calls lib.whatif.page for each.
+//
+// In:  {type: "fetch"} | {type: "boot"} | {type: "ask", question, name, settings}
+// Out: {type: "progress", loaded} | {type: "ready"} | {type: "answered", question, answer}
+//      | {type: "refused", question, message, control} | {type: "failed", message}
+
+import {loadPyodide} from "pyodide";
+import createPyodideModule from "pyodide/pyodide.asm.mjs";
+
+const REPORT_EVERY = 100_000; // bytes
+const plainFetch = self.fetch.bind(self);
+const responses = {};
+let loaded = 0;
+let reported = 0;
+let respond = null;
+
+// A part of the runtime, counted as it comes; `whole` waits for its end, so that it is there before it is used.
+function part(name, whole) {
+  responses[name] ??= request(new URL(PARTS[name].file, import.meta.url), whole);
+  return responses[name];
+}
+
+async function request(url, whole) {
+  const response = await plainFetch(url);
+  if (!response.ok) throw new Error(`${url.pathname} was not found on the server (${response.status})`);
+  const stream = response.body.pipeThrough(new TransformStream({transform: count}));
+  return whole ? new Response(await new Response(stream).blob()) : new Response(stream);
+}
+
+function count(chunk, controller) {
+  controller.enqueue(chunk);
+  loaded += chunk.byteLength;
+  if (loaded - reported < REPORT_EVERY && loaded < BYTES) return;
+  reported = loaded;
+  postMessage({type: "progress", loaded});
+}
+
+// Pyodide asks for its two files by name: they are under way already, one of them packed.
+async function fetchOwn(url, options) {
+  if (String(url).endsWith("/pyodide.asm.wasm")) {
+    const {body} = await part("wasm");
+    return new Response(body.pipeThrough(new DecompressionStream("gzip")), {headers: {"Content-Type": "application/wasm"}});
+  }
+  return String(url).endsWith("/python_stdlib.zip") ? part("stdlib") : plainFetch(url, options);
+}
+
+async function boot() {
+  await Promise.all(Object.keys(PARTS).map((name) => part(name))); // under way: what is missing is said at once
+  const lib = part("lib").then((response) => response.arrayBuffer());
+  self.fetch = fetchOwn;
+  const indexURL = new URL(".", import.meta.url).href;
+  const python = await loadPyodide({indexURL, createPyodideModule, lockFileContents: {info: LOCK, packages: {}}});
+  python.FS.writeFile("/lib.zip", new Uint8Array(await lib));
+  python.runPython("import sys; sys.path.insert(0, '/lib.zip')");
+  respond = python.pyimport("lib.whatif.page").respond;
+  postMessage({type: "ready"});
+}
+
+function answer({question, name, settings}) {
+  const {ok, message, control, ...rest} = JSON.parse(respond(name, JSON.stringify(settings)));
+  if (ok) postMessage({type: "answered", question, answer: rest});
+  else postMessage({type: "refused", question, message, control});
+}
+
+async function receive(message) {
+  if (message.type === "fetch") await Promise.all(Object.keys(PARTS).map((name) => part(name, true)));
+  else if (message.type === "boot") await boot();
+  else answer(message);
+}
+
+self.onmessage = ({data}) =>
+  receive(data).catch((error) => postMessage({type: "failed", message: lastLine(error)}));
+
+// Of a Python traceback, the line that says what went wrong.
+const lastLine = (error) => String(error.message ?? error).trim().split("\n").at(-1);
