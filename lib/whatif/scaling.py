@@ -2,6 +2,7 @@
 
 from lib import scaling, units
 from lib.compute import TOKENS_PER_PARAM, chinchilla_optimal, train_flops
+from lib.units import show_power
 from lib.whatif.model import Axis, Chart, Choice, Number, Row, Series, View, WhatIf
 
 # The plan of the worked example: 128 A100s for two weeks at an MFU of 0.45, at 20 tokens a parameter.
@@ -50,14 +51,14 @@ def _best_rows(chosen, compute, best, loss):
             label="parameters",
             value=n_params,
             unit="parameters",
-            formula=f"N = {_short(balance)} x ({_short(compute)} / 6)^{chosen.params_exponent:.4g}",
+            formula=f"N = {show_power(balance)} x ({show_power(compute)} / 6)^{chosen.params_exponent:.4g}",
             **common,
         ),
         Row(
             label="tokens",
             value=n_tokens,
             unit="tokens",
-            formula=f"D = {_short(compute)} / (6 x {_short(n_params)})",
+            formula=f"D = {show_power(compute)} / (6 x {show_power(n_params)})",
             **common,
         ),
         _ratio_row(best, common),
@@ -67,13 +68,13 @@ def _best_rows(chosen, compute, best, loss):
 
 def _ratio_row(run, common):
     n_params, n_tokens = run
-    formula = f"D / N = {_short(n_tokens)} / {_short(n_params)}"
+    formula = f"D / N = {show_power(n_tokens)} / {show_power(n_params)}"
     return Row(label="tokens per parameter", value=n_tokens / n_params, formula=formula, **common)
 
 
 def _loss_row(label, chosen, run, loss, common):
     n_params, n_tokens = run
-    sizes = f"{chosen.A:g} / {_short(n_params)}^{chosen.alpha:g} + {chosen.B:g} / {_short(n_tokens)}^{chosen.beta:g}"
+    sizes = f"{chosen.A:g} / {show_power(n_params)}^{chosen.alpha:g} + {chosen.B:g} / {show_power(n_tokens)}^{chosen.beta:g}"
     errors = chosen.origin.errors
     known = f"standard error of E {errors.E:g}" if errors else "no standard error published"
     return Row(
@@ -95,7 +96,7 @@ def _given_rows(chosen, compute, given, losses):
             label="tokens it can see",
             value=n_tokens,
             unit="tokens",
-            formula=f"D = {_short(compute)} / (6 x {_short(n_params)})",
+            formula=f"D = {show_power(compute)} / (6 x {show_power(n_params)})",
             **common,
         ),
         _ratio_row(given, common),
@@ -111,7 +112,7 @@ def _given_rows(chosen, compute, given, losses):
             label="part of the budget that would do",
             value=min(enough / compute, 1.0),
             unit="%",
-            formula=f"the best size reaches {losses[1]:.6g} with {_short(enough)} of {_short(compute)} FLOP",
+            formula=f"the best size reaches {losses[1]:.6g} with {show_power(enough)} of {show_power(compute)} FLOP",
             **common,
         ),
     )
@@ -122,7 +123,8 @@ def _valley_rows(chosen, compute, best):
     rows = []
     for words, factor in (("half the best size costs", 0.5), ("twice the best size costs", 2.0)):
         cost = max(chosen.size_penalty(compute, factor), 0.0)
-        at = f"L({_short(factor * best[0])}, {_short(best[1] / factor)}) - L({_short(best[0])}, {_short(best[1])})"
+        other = f"L({show_power(factor * best[0])}, {show_power(best[1] / factor)})"
+        at = f"{other} - L({show_power(best[0])}, {show_power(best[1])})"
         rows.append(Row(label=words, value=cost, formula=at, **common))
     return rows
 
@@ -151,15 +153,10 @@ def _other_row(label, run, sources, convention):
         value=n_tokens / n_params,
         unit=f"tokens per parameter: {size}, {tokens}",
         group="Other laws at this budget",
-        formula=f"D / N = {_short(n_tokens)} / {_short(n_params)}",
+        formula=f"D / N = {show_power(n_tokens)} / {show_power(n_params)}",
         sources=sources,
         convention=convention,
     )
-
-
-def _short(number):
-    """Four digits for a formula: 1.347e10."""
-    return f"{number:.4g}".replace("e+", "e")
 
 
 def _convention(chosen):
