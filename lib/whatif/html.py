@@ -20,11 +20,11 @@ The contract with the page's scripts (`book/live`); `ID` is `what-if-NAME`, or `
         </fieldset>
       </form>
       <p class="what-if-message" id="ID-message" role="status" aria-live="polite">STILL</p>
-      <div class="what-if-answer">answer_html(view, command)</div>
       <figure class="what-if-chart" [hidden]>                                         hidden: the view has no chart
         <div class="what-if-plot">SVG</div>
         <figcaption>chart_html(chart)</figcaption>
       </figure>
+      <div class="what-if-answer">answer_html(view, command)</div>
     </section>
 
 Controls. Only the elements with a `name` (text fields and selects) are the state; their texts go to the worker as they
@@ -79,11 +79,11 @@ aria-label="{escape(what_if.title + again)}">
 <p class="what-if-question">{escape(what_if.question)}</p>
 {controls_html(answer, ident)}
 <p class="what-if-message" id="{ident}-message" role="status" aria-live="polite">{STILL}</p>
-<div class="what-if-answer">{answer_html(view, answer.command)}</div>
 <figure class="what-if-chart"{"" if view.chart else " hidden"}>
 <div class="what-if-plot">{_own_ids(svg, ident)}</div>
 <figcaption>{chart_html(view.chart)}</figcaption>
 </figure>
+<div class="what-if-answer">{answer_html(view, answer.command)}</div>
 </section>"""
 
 
