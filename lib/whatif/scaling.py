@@ -74,14 +74,15 @@ def _ratio_row(run, common):
 
 def _loss_row(label, chosen, run, loss, common):
     n_params, n_tokens = run
-    sizes = f"{chosen.A:g} / {show_power(n_params)}^{chosen.alpha:g} + {chosen.B:g} / {show_power(n_tokens)}^{chosen.beta:g}"
+    size_term = f"{chosen.A:g} / {show_power(n_params)}^{chosen.alpha:g}"
+    data_term = f"{chosen.B:g} / {show_power(n_tokens)}^{chosen.beta:g}"
     errors = chosen.origin.errors
     known = f"standard error of E {errors.E:g}" if errors else "no standard error published"
     return Row(
         label=label,
         value=loss,
         unit="nats per token",
-        formula=f"{chosen.E:g} + {sizes}",
+        formula=f"{chosen.E:g} + {size_term} + {data_term}",
         **common | {"convention": f"{chosen.label(*run)}; {known}; {chosen.origin.tokenizer}"},
     )
 
