@@ -5,11 +5,28 @@ of entries that a scalar would be refused for, so that a search can drop them be
 """
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 
-from lib.elementwise import is_array
+# Passed on, so that a module imports one door only.
+from lib.names import choice as choice
+from lib.names import did_you_mean as did_you_mean
+from lib.names import instance as instance
+from lib.names import lookup as lookup
+from lib.names import plain_name as plain_name
+from lib.names import short
+from lib.names import text as text
+
+
+def is_array(value):
+    """True for an array (of NumPy, say), False for a plain number.
+
+    >>> is_array(2.0)
+    False
+    """
+    return hasattr(value, "__array_namespace__") and getattr(value, "ndim", 0) > 0
 
 
 @dataclass(frozen=True)
@@ -25,9 +42,6 @@ def _percentage(value):
     return f"{value:g} % is written {value / 100:g}" if 1 < value <= 100 else ""
 
 
-SHOWN = 12  # names of a long table that a refusal lists where it can offer a near one
-
-
 def _is_whole(value):
     # Not value % 1 for arrays: NumPy warns of the infinities that the rule is there to find.
     return value.__array_namespace__().floor(value) == value if is_array(value) else value % 1 == 0
@@ -38,7 +52,8 @@ NON_NEGATIVE = Rule("a finite number, 0 or more", lambda v: (v >= 0) & (v < math
 FINITE = Rule("a finite number", lambda v: (v > -math.inf) & (v < math.inf))
 FRACTION = Rule("a fraction above 0, at most 1", lambda v: (v > 0) & (v <= 1), _percentage)
 SHARE = Rule("a fraction from 0 to 1", lambda v: (v >= 0) & (v <= 1), _percentage)
-NUMBER = Rule("one number", lambda v: True)
+NUMBER = Rule("a number, not NaN", lambda v: v == v)
+EXPONENT = Rule("a finite number, at most 709.78", lambda v: (v > -math.inf) & (v <= math.log(sys.float_info.max)))
 WHOLE = Rule("a whole number, 1 or more", lambda v: (v >= 1) & (v < math.inf) & _is_whole(v))
 COUNT = Rule("a whole number, 0 or more", lambda v: (v >= 0) & (v < math.inf) & _is_whole(v))
 
@@ -73,6 +88,22 @@ def finite(**values):
     >>> finite(margin=-0.5)
     """
     _all(FINITE, values)
+
+
+def number(**values):
+    """Refuse NaN and what is no number; the infinities pass.
+
+    >>> number(ceiling=math.inf)
+    """
+    _all(NUMBER, values)
+
+
+def exponent(**values):
+    """Refuse what e cannot be raised to.
+
+    >>> exponent(log_loss=0.7)
+    """
+    _all(EXPONENT, values)
 
 
 def fraction(**values):
@@ -121,7 +152,7 @@ def scalar(**values):
     for name, value in values.items():
         if is_array(value):
             raise TypeError(f"{name} (array of {value.dtype}): one number")
-        _scalar(NUMBER, name, value)
+        _kind("one number", name, value)
 
 
 def integer(**values):
@@ -156,58 +187,14 @@ def boolean(**values):
             raise TypeError(f"{name} = {value!r} ({type(value).__name__}): True or False")
 
 
-def instance(kind, **values):
-    """Refuse what is not of a class.
+def condition(**values):
+    """Refuse what is no truth value and no array of them: what a comparison gives.
 
-    >>> instance(Rule, rule="positive")
-    Traceback (most recent call last):
-    ...
-    TypeError: rule = 'positive' (str): a Rule
+    >>> condition(fits=3 > 2)
     """
     for name, value in values.items():
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): a {kind.__name__}")
-
-
-def text(**values):
-    """Refuse what is no text.
-
-    >>> text(name=8)
-    Traceback (most recent call last):
-    ...
-    TypeError: name = 8 (int): text
-    """
-    for name, value in values.items():
-        if not isinstance(value, str):
-            raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): text")
-
-
-def choice(allowed, **values):
-    """Refuse what is not one of the allowed words; the nearest one is offered.
-
-    >>> choice(("none", "causal", "full"), attention="casual")
-    Traceback (most recent call last):
-    ...
-    ValueError: attention = 'casual': one of none, causal, full; did you mean 'causal'?
-    """
-    for name, value in values.items():
-        if not isinstance(value, str):
-            raise TypeError(f"{name} = {value!r} ({type(value).__name__}): one of {', '.join(map(str, allowed))}")
-        if value not in allowed:
-            raise ValueError(f"{name} = {value!r}: one of {', '.join(map(str, allowed))}{did_you_mean(value, allowed)}")
-
-
-def did_you_mean(word, allowed):
-    """The end of a message that offers the nearest allowed word, or nothing.
-
-    >>> did_you_mean("h10", ("H100", "A100"))
-    "; did you mean 'H100'?"
-    """
-    from difflib import get_close_matches  # costs a tenth of the start-up, and only a refusal needs it
-
-    known = {plain_name(str(a)): a for a in reversed(tuple(allowed))}
-    near = get_close_matches(plain_name(str(word)), list(known), n=1)
-    return f"; did you mean {known[near[0]]!r}?" if near else ""
+        if not isinstance(value, bool) and getattr(getattr(value, "dtype", None), "kind", "") != "b":
+            raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): True, False or an array of them")
 
 
 def nearest_divisors(number, wanted):
@@ -222,42 +209,6 @@ def nearest_divisors(number, wanted):
     above = (d for d in range(wanted + 1, min(number, wanted + steps) + 1) if number % d == 0)
     found = [next(below, 1), next(above, None)]
     return " or ".join(str(d) for d in found if d)
-
-
-def plain_name(text):
-    """A name without regard to case, spaces, hyphens and underscores.
-
-    >>> plain_name("H100_SXM 80-GB")
-    'h100sxm80gb'
-    """
-    return "".join(c for c in text.lower() if c not in " -_\u2011\u2013")
-
-
-def lookup(table, **name):
-    """The entry of a table that a name means, whatever its case, spaces, hyphens and underscores.
-
-    Args:
-        table: a mapping from names to entries; several names may mean one entry.
-        name: one keyword, the argument's name and the text that was given.
-
-    Raises:
-        TypeError: if the name is no text.
-        ValueError: if no entry has it; the nearest ones are offered.
-
-    >>> lookup({"A100 80GB": 312e12}, accelerator="a100-80gb")
-    312000000000000.0
-    """
-    ((argument, text),) = name.items()
-    if not isinstance(text, str):
-        raise TypeError(f"{argument} = {_short(text)} ({type(text).__name__}): a name, such as {next(iter(table))!r}")
-    known = {plain_name(key): entry for key, entry in table.items()}
-    try:
-        return known[plain_name(text)]
-    except KeyError:
-        near = did_you_mean(text, table)
-        shown = list(table)[: SHOWN if near else None]
-        rest = f" and {len(table) - len(shown)} more" if len(table) > len(shown) else ""
-        raise ValueError(f"{argument} = {_short(text)}: one of {', '.join(shown)}{rest}{near}") from None
 
 
 def wrong(rule, values):
@@ -318,14 +269,12 @@ def _all(rule, values):
 def _integers(rule, values):
     for name, value in values.items():
         if not isinstance(value, int):
-            raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): {rule.allowed}{_kind_slip(value)}")
+            raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): {rule.allowed}{_kind_slip(value)}")
         _scalar(rule, name, value)
 
 
 def _scalar(rule, name, value):
-    # NumPy's float64 is a float; its integers and short floats are not taken, for their products overflow.
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} = {_short(value)} ({type(value).__name__}): {rule.allowed}{_kind_slip(value)}")
+    _kind(rule.allowed, name, value)
     try:
         number = float(value)
     except OverflowError:
@@ -333,6 +282,12 @@ def _scalar(rule, name, value):
     if not rule.holds(number):
         slip = rule.slip(number)
         raise ValueError(f"{name} = {value}: {rule.allowed}" + (f"; {slip}" if slip else ""))
+
+
+def _kind(allowed, name, value):
+    # NumPy's float64 is a float; its integers and short floats are not taken, for their products overflow.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): {allowed}{_kind_slip(value)}")
 
 
 def _kind_slip(value):
@@ -357,8 +312,3 @@ def _array(rule, name, values):
         first = tuple(int(i[0]) for i in mask.nonzero())
         where = first[0] if len(first) == 1 else first
         raise ValueError(f"{name}[{where}] = {values[first]:g}: {rule.allowed} ({int(mask.sum())} wrong in all)")
-
-
-def _short(value):
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -5,26 +5,19 @@ Arrays bring their own library (`__array_namespace__`, the array API standard): 
 
 import math
 
+from lib import check
+from lib.check import is_array
 
-def is_array(value):
-    """True for an array (of NumPy, say), False for a plain number.
-
-    >>> is_array(2.0)
-    False
-    """
-    return hasattr(value, "__array_namespace__") and getattr(value, "ndim", 0) > 0
-
-
-def _namespace(*values):
-    return next((v.__array_namespace__() for v in values if is_array(v)), None)
+__all__ = ["ceil", "every", "exp", "floor", "is_array", "log", "maximum", "minimum", "where"]
 
 
 def maximum(a, b):
-    """The larger of two, element by element.
+    """The larger of two, element by element; an infinity is a bound like any other.
 
     >>> maximum(2.0, 3.0)
     3.0
     """
+    check.number(a=a, b=b)
     arrays = _namespace(a, b)
     return arrays.maximum(a, b) if arrays else max(a, b)
 
@@ -35,6 +28,7 @@ def minimum(a, b):
     >>> minimum(2.0, 3.0)
     2.0
     """
+    check.number(a=a, b=b)
     arrays = _namespace(a, b)
     return arrays.minimum(a, b) if arrays else min(a, b)
 
@@ -42,9 +36,13 @@ def minimum(a, b):
 def where(condition, if_true, if_false):
     """One of two values, element by element.
 
+    Both are computed before one is taken, so neither may be NaN where it is not wanted.
+
     >>> where(3 > 2, 1.0, 0.0)
     1.0
     """
+    check.condition(condition=condition)
+    check.number(if_true=if_true, if_false=if_false)
     arrays = _namespace(condition, if_true, if_false)
     if arrays:
         return arrays.where(condition, if_true, if_false)
@@ -57,6 +55,7 @@ def ceil(value):
     >>> ceil(2.1)
     3.0
     """
+    check.finite(value=value)
     return value.__array_namespace__().ceil(value) if is_array(value) else float(math.ceil(value))
 
 
@@ -66,24 +65,27 @@ def floor(value):
     >>> floor(2.9)
     2.0
     """
+    check.finite(value=value)
     return value.__array_namespace__().floor(value) if is_array(value) else float(math.floor(value))
 
 
 def log(value):
-    """Natural logarithm.
+    """Natural logarithm of what is above 0.
 
     >>> log(1.0)
     0.0
     """
+    check.positive(value=value)
     return value.__array_namespace__().log(value) if is_array(value) else math.log(value)
 
 
 def exp(value):
-    """Exponential.
+    """Exponential, of at most 709.78: e to more is too large for a float.
 
     >>> exp(0.0)
     1.0
     """
+    check.exponent(value=value)
     return value.__array_namespace__().exp(value) if is_array(value) else math.exp(value)
 
 
@@ -93,4 +95,9 @@ def every(condition):
     >>> every(3 > 2)
     True
     """
+    check.condition(condition=condition)
     return bool(condition.all()) if is_array(condition) else bool(condition)
+
+
+def _namespace(*values):
+    return next((v.__array_namespace__() for v in values if is_array(v)), None)

@@ -6,20 +6,36 @@ GB (1000**3) and GiB (1024**3) are never mixed: bytes are shown in GB unless GiB
 import math
 import re
 
+from lib import check
+
 SECONDS_PER_MINUTE = 60.0
 SECONDS_PER_HOUR = 3600.0
 SECONDS_PER_DAY = 86_400.0
+SECONDS_PER_WEEK = 7 * SECONDS_PER_DAY
 HOURS_PER_DAY = 24.0
 GB = 1000.0**3
 GIB = 1024.0**3
 
 _SHORT_SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18}
-_BYTES = {"b": 1.0} | {f"{p}b": 1000.0 ** (i + 1) for i, p in enumerate("kmgtp")}
-_BYTES |= {f"{p}ib": 1024.0 ** (i + 1) for i, p in enumerate("kmgtp")}
-_DURATIONS = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "hour": 3600.0, "d": 86400.0, "day": 86400.0}
-_DURATIONS |= {"week": 7 * 86400.0, "w": 7 * 86400.0}
-_NUMBER = re.compile(r"([+-]?(?:\d[\d,_]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(.*)", re.IGNORECASE)
-_WORDS = re.compile(r"\s*(?:params?|parameters?|tokens?|gpus?|flops?|flop/s|usd)\s*$", re.IGNORECASE)
+_DECIMAL_BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
+_BINARY_BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_BYTES = {name.lower(): 1000.0**i for i, name in enumerate(_DECIMAL_BYTES)}
+_BYTES |= {name.lower(): 1024.0**i for i, name in enumerate(_BINARY_BYTES)} | {"byte": 1.0, "bytes": 1.0}
+_SECONDS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), SECONDS_PER_MINUTE),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), SECONDS_PER_HOUR),
+    **dict.fromkeys(("d", "day", "days"), SECONDS_PER_DAY),
+    **dict.fromkeys(("w", "week", "weeks"), SECONDS_PER_WEEK),
+    "ms": 1e-3,
+}
+# A comma only sets thousands apart: "1,5" is refused rather than read as fifteen.
+_NUMBER = re.compile(
+    r"([+-]?(?:(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?)"
+    r"\s*((?:[^0-9,._+-].*)?)",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"\s*(?:params?|parameters?|tok(?:en)?s?(?:/s)?|gpus?|chips?|flops?|flop/s|usd)$", re.IGNORECASE)
 
 
 def parse(text, unit=""):
@@ -27,64 +43,76 @@ def parse(text, unit=""):
 
     Args:
         text: such as "70B", "1.5e22", "2,048", "14 days", "80 GB", "312 TFLOP/s", "45%".
-        unit: the unit of the answer: "days", "hours", "s", "bytes", or anything else for a plain count.
+        unit: the unit of the answer: "days", "hours", "min", "s", "bytes", "GB", "GiB", or any word for a plain count.
 
     Returns:
         A float.
 
     Raises:
-        ValueError: if the text is no number with a unit of that kind.
+        TypeError: if text or unit is no text.
+        ValueError: if the text is no number, or has a unit of another kind.
 
     >>> parse("70B"), parse("2 weeks", "days"), parse("64 GiB", "bytes"), parse("45%")
     (70000000000.0, 14.0, 68719476736.0, 0.45)
     """
-    match = _NUMBER.fullmatch(str(text).strip())
-    if not match:
-        raise ValueError(f"{text!r}: a number, such as 128, 1e22, 70B or 14 days")
-    number, rest = float(match[1].replace(",", "").replace("_", "")), match[2].strip()
-    if unit in ("days", "hours", "s", "min"):
-        return number * _duration(text, rest, unit) if rest else number
-    if unit == "bytes":
-        return number * _scale(text, rest or "b", _BYTES)
-    if rest == "%":
+    check.text(text=text, unit=unit)
+    number, word = _split(text)
+    if unit in _SECONDS:  # as it is written: "W" is watts, no weeks
+        return _convert(text, number, word or unit, unit, _SECONDS)
+    if unit in ("bytes", *_DECIMAL_BYTES, *_BINARY_BYTES):
+        return _convert(text, number, word or unit, unit, _BYTES)
+    if word == "%":
         return number / 100
-    return number * _scale(text, _WORDS.sub("", rest), _SHORT_SCALE)
+    word = word.removesuffix(unit).strip() if unit else word
+    return _convert(text, number, _WORDS.sub("", word), "", _SHORT_SCALE)
 
 
-def _duration(text, word, unit):
-    seconds = _scale(text, word if word.lower() in _DURATIONS else word.rstrip("s"), _DURATIONS)
-    return seconds / {"days": SECONDS_PER_DAY, "hours": SECONDS_PER_HOUR, "min": SECONDS_PER_MINUTE, "s": 1.0}[unit]
+def _split(text):
+    match = _NUMBER.fullmatch(text.strip())
+    if not match:
+        slip = "; a decimal point is written 1.5" if re.search(r"[0-9],[0-9]{1,2}(?![0-9])", text) else ""
+        raise ValueError(f"{text!r}: a number, such as 128, 1e22, 2,048, 70B or 14 days{slip}")
+    number = float(match[1].replace(",", "").replace("_", ""))
+    if math.isinf(number):
+        raise ValueError(f"{text!r}: a number below 1.8e308")
+    return number, match[2].strip()
 
 
-def _scale(text, word, scales):
-    try:
-        return scales[word.lower()]
-    except KeyError:
-        raise ValueError(f"{text!r}: the unit {word!r} is not one of {', '.join(s for s in scales if s)}") from None
+def _convert(text, number, word, unit, scales):
+    if word.lower() not in scales:
+        known = "ms, s, min, h, days, weeks" if scales is _SECONDS else ", ".join(s for s in scales if s)
+        raise ValueError(f"{text!r}: the unit {word!r} is not one of {known}")
+    return check.result(text=number * (scales[word.lower()] / scales[unit.lower()]))
 
 
 def show(value, unit=""):
     """A number with its unit as a person would write it, about four digits.
 
+    Args:
+        value: a number; text passes as it is; None and what is not finite are "none".
+        unit: "s", "bytes", "%" (of a fraction), "parameters", "tokens", "FLOP", "FLOP/s", or any word to put behind.
+
     >>> show(13459186305.27, "parameters"), show(2.173796352e22, "FLOP"), show(1610, "s"), show(80e9, "bytes")
     ('13.46B parameters', '2.174e22 FLOP', '26.83 min', '80 GB')
-    >>> show(0.4, ""), show(14.0, "days"), show(128, "GPUs"), show(1234.5, "USD"), show(1.95, "nats per token")
-    ('0.4', '14 days', '128 GPUs', '1,234 USD', '1.9500 nats per token')
+    >>> show(0.4, ""), show(14.0, "days"), show(128, "GPUs"), show(1234.5, "USD")
+    ('0.4', '14 days', '128 GPUs', '1,234 USD')
     """
+    check.text(unit=unit)
     if isinstance(value, str):
         return f"{value} {unit}".rstrip()
-    if value is None or not math.isfinite(value):
+    if value is None:
+        return "none"
+    check.scalar(value=value)
+    if not math.isfinite(value):
         return "none"
     if unit == "s":
         return show_seconds(value)
     if unit == "bytes":
         return show_bytes(value)
     if unit == "%":
-        return f"{100 * value:.4g} %"
+        return f"{show_number(100 * value)} %"
     if unit in ("parameters", "tokens"):
         return f"{show_count(value)} {unit}"
-    if unit.startswith("nats"):
-        return f"{value:.4f} {unit}"  # laws differ in the third decimal
     if unit.startswith("FLOP"):
         return f"{show_power(value)} {unit}"
     return f"{show_number(value)} {unit}".rstrip()
@@ -96,11 +124,12 @@ def show_number(value):
     >>> show_number(37500.0), show_number(0.43402), show_number(2.1e-7)
     ('37,500', '0.434', '2.1e-7')
     """
+    _refuse(value)
     if value == 0:
         return "0"
     if not 1e-4 <= abs(value) < 1e9:
         return show_power(value)
-    if abs(value) >= 1000:
+    if abs(value) >= 999.95:
         return f"{value:,.0f}"
     return f"{value:.4g}"
 
@@ -111,6 +140,7 @@ def show_power(value):
     >>> show_power(2.173796352e22), show_power(989e12)
     ('2.174e22', '9.89e14')
     """
+    _refuse(value)
     if value == 0:
         return "0"
     mantissa, exponent = f"{value:.3e}".split("e")
@@ -123,10 +153,11 @@ def show_count(value):
     >>> show_count(269.18e9), show_count(8_030_261_248), show_count(950)
     ('269.2B', '8.03B', '950')
     """
+    _refuse(value)
     for letter, scale in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e3)):
         if abs(value) >= 0.99995 * scale:
-            return f"{value / scale:,.4g}{letter}" if abs(value) < 9999.5 * scale else f"{show_power(value)}"
-    return f"{value:.4g}"
+            return f"{value / scale:,.4g}{letter}" if abs(value) < 9999.5 * scale else show_power(value)
+    return show_number(value)
 
 
 def show_bytes(value, binary=False):
@@ -135,14 +166,13 @@ def show_bytes(value, binary=False):
     >>> show_bytes(85_899_345_920), show_bytes(85_899_345_920, binary=True)
     ('85.9 GB', '80 GiB')
     """
-    step, names = (1024.0, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]) if binary else (1000.0, list(_DECIMAL_BYTES))
+    _refuse(value)
+    check.boolean(binary=binary)
+    step, names = (1024.0, _BINARY_BYTES) if binary else (1000.0, _DECIMAL_BYTES)
     for power in range(len(names) - 1, 0, -1):
         if abs(value) >= step**power:
-            return f"{value / step**power:,.4g} {names[power]}"
-    return f"{value:.4g} B"
-
-
-_DECIMAL_BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
+            return f"{show_number(value / step**power)} {names[power]}"
+    return f"{show_number(value)} B"
 
 
 def show_seconds(value):
@@ -151,7 +181,13 @@ def show_seconds(value):
     >>> show_seconds(37500), show_seconds(0.452), show_seconds(1209600)
     ('10.42 h', '452 ms', '14 days')
     """
+    _refuse(value)
     for unit, seconds in (("days", SECONDS_PER_DAY), ("h", SECONDS_PER_HOUR), ("min", SECONDS_PER_MINUTE), ("s", 1.0)):
         if abs(value) >= seconds:
-            return f"{value / seconds:,.4g} {unit}"
-    return f"{value * 1e3:.4g} ms"
+            return f"{show_number(value / seconds)} {unit}"
+    return f"{show_number(value * 1e3)} ms"
+
+
+def _refuse(value):
+    check.scalar(value=value)
+    check.finite(value=value)
