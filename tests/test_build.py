@@ -1,5 +1,6 @@
 """The build itself: its extensions on pages of three lines, its lock, what its scripts say when a tool is missing."""
 
+import json
 import re
 import shutil
 import socket
@@ -24,6 +25,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = (ROOT / "requirements.lock").read_text()
+PINS = dict(re.findall(r"(?m)^([A-Za-z0-9._-]+)==(\S+)", LOCK))  # the last: of the newest Python
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1"/></svg>'
 CONF = f"""import sys
@@ -197,6 +199,12 @@ def test_a_font_holds_only_the_characters_asked_for(tmp_path):
     assert (tmp_path / "icons.woff").stat().st_size < 1500
 
 
+def requirements():
+    """What the project names itself."""
+    groups = [PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"].values()]
+    return [Requirement(line) for group in groups for line in group]
+
+
 def test_every_locked_package_has_its_hashes_and_none_an_address():
     packages = re.split(r"(?m)^(?=[A-Za-z0-9])", LOCK)[1:]
     assert len(packages) > 100
@@ -205,10 +213,8 @@ def test_every_locked_package_has_its_hashes_and_none_an_address():
 
 
 def test_the_lock_meets_every_requirement_of_the_project():
-    pins = dict(re.findall(r"(?m)^([A-Za-z0-9._-]+)==(\S+)", LOCK))
-    groups = [PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"].values()]
-    for wanted in (Requirement(line) for group in groups for line in group):
-        assert wanted.specifier.contains(pins[wanted.name]), wanted
+    for wanted in requirements():
+        assert wanted.specifier.contains(PINS[wanted.name]), wanted
 
 
 def test_every_package_of_lib_is_installed():
@@ -326,3 +332,15 @@ def test_the_server_takes_the_next_free_port_and_sends_modules_as_such(tmp_path)
         assert answer.headers["Cache-Control"] == "no-cache"
     server.shutdown()
     server.server_close()
+
+
+def test_the_table_of_packages_is_true():
+    """Every package that the project names stands in the table of CONTRIBUTING.md, in the version that is locked."""
+    rows = re.findall(
+        r"(?m)^\| (\S+?)( \(npm\))? \| (\S+)[^|]* \| [^|]+ \| [^|]+ \|$", (ROOT / "CONTRIBUTING.md").read_text()
+    )
+    npm = json.loads((ROOT / "book/live/package.json").read_text())
+    wanted = (
+        {needed.name: PINS[needed.name] for needed in requirements()} | npm["dependencies"] | npm["devDependencies"]
+    )
+    assert {name: version for name, _, version in rows if name not in ("package", "---")} == wanted
