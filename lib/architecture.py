@@ -323,4 +323,6 @@ def _from_entry(entry):
 
 
 MODELS = MappingProxyType({name: _from_entry(entry) for name, entry in _ENTRIES.items()})
-_BY_NAME = dict(MODELS) | {alias: MODELS[n] for n, entry in _ENTRIES.items() for alias in entry.get("aliases", ())}
+# (other name, name) pairs: what else a control takes for one of the names in `MODELS`.
+SYNONYMS = tuple((alias, name) for name, entry in _ENTRIES.items() for alias in entry.get("aliases", ()))
+_BY_NAME = dict(MODELS) | {alias: MODELS[name] for alias, name in SYNONYMS}

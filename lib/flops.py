@@ -63,7 +63,8 @@ def attention_flops(model, seq_len, attention):
 
     Two products, queries with keys and scores with values, of 2 * head_dim FLOPs a head and pair of positions. The
     share is 1 for "full", 1/2 for "causal": half of the square, which halves the diagonal too. A causal mask needs
-    (seq_len + 1) / 2 pairs a token, that is 1 / seq_len more; publishers count seq_len / 2, and so does this.
+    (seq_len + 1) / 2 pairs a token, that is 1 / seq_len more; publishers count seq_len / 2, and so does this. Every
+    layer is taken to look at the whole sequence: layers with a sliding window need less, and are over-counted.
 
     Args:
         model: a `Transformer`. Key and value heads do not matter: every query head meets every key.

@@ -310,8 +310,10 @@ def _fits(unit, convention):
     if not isinstance(convention, MfuConvention):
         raise TypeError(f"convention = {convention!r:.60} ({type(convention).__name__}): an MfuConvention")
     if unit in ("MFU", "HFU") and unit != convention.measure:
-        counts = "counts recomputation" if convention.measure == "HFU" else "counts none"
-        raise ValueError(f"unit = {unit!r}: {convention.measure}, for the convention {convention.name!r} {counts}")
+        counts = "recomputation" if convention.measure == "HFU" else "no recomputation"
+        raise ValueError(
+            f"unit = {unit!r}: {convention.measure}, for the convention {convention.name!r} counts {counts}"
+        )
 
 
 def _peak(convention):

@@ -315,7 +315,7 @@ GOOD = {"figure": 0.4, "unit": "MFU", "convention": over("PaLM", H100), "model":
         ({"figure": 0}, "figure = 0: a finite number above 0"),
         ({"figure": math.nan}, "figure = nan: a finite number above 0"),
         ({"unit": "mfu"}, "unit = 'mfu': one of MFU, HFU"),
-        ({"unit": "HFU"}, "unit = 'HFU': MFU, for the convention 'PaLM' counts none"),
+        ({"unit": "HFU"}, "unit = 'HFU': MFU, for the convention 'PaLM' counts no recomputation"),
         ({"seq_len": 0.5}, r"seq_len = 0\.5: a whole number"),
         ({"convention": convention("PaLM")}, "peak_flops = None: a peak for 'PaLM'"),
         ({"unit": "tokens/s", "figure": 1e6}, "n_gpus = None: a whole number"),
@@ -348,7 +348,8 @@ def test_a_speed_beyond_the_peak_is_refused():
 
 
 def test_the_hfu_is_the_word_where_recomputation_is_counted():
-    with pytest.raises(ValueError, match=r"^unit = 'MFU': HFU, for the convention 'PaLM hardware' counts recomputation"):
+    message = "^unit = 'MFU': HFU, for the convention 'PaLM hardware' counts recomputation"
+    with pytest.raises(ValueError, match=message):
         reported(100, "MFU", over("PaLM hardware", H100), LLAMA_8B, 8192)
 
 

@@ -1,0 +1,282 @@
+"""The what-ifs "days-and-mfu" and "mfu-conventions": how long a run takes, and what a utilization means.
+
+The second has its view in `lib.whatif.conventions`.
+"""
+
+from math import log
+
+from lib import check
+from lib.architecture import MODELS
+from lib.compute import GOODPUT, calendar_days, train_flops, training_days
+from lib.hardware import accelerator
+from lib.mfu import convention, days_ratio
+from lib.units import HOURS_PER_DAY, SECONDS_PER_DAY, show, show_number
+from lib.whatif import controls
+from lib.whatif.conventions import CONTROLS, conventions_view
+from lib.whatif.model import Axis, Chart, Check, Number, Reference, Row, Series, View, WhatIf
+
+BY_SIZE = "by n_params"
+_LLAMA_8B = 8_030_261_248
+_OTHERS = ("Megatron-Bridge", "Megatron-LM", "PaLM", "Kaplan")  # what else an MFU may have counted
+_IN_TIME = ("6N", "Megatron-Bridge", "Megatron-LM")
+_LINES = {"6N": "6N", "Megatron-Bridge": "causal half of attention", "Megatron-LM": "full attention"}
+_PALM_B = "Chowdhery et al. 2022, arXiv:2204.02311, appendix B"
+_MFU_POINTS = tuple(k / 100 for k in range(15, 76, 3))
+
+
+def days_view(
+    model=BY_SIZE,
+    n_params=_LLAMA_8B,
+    n_tokens=15e12,
+    n_gpus=1024,
+    accelerator="H100 SXM",
+    dtype="bf16",
+    mfu=0.40,
+    days=25.0,
+    goodput=GOODPUT,
+    seq_len=8192,
+):
+    """How long does a run take, and what if the MFU was counted otherwise?"""
+    check.positive(days=days)
+    check.whole(seq_len=seq_len)
+    shape, n_params = _shape(model, n_params)
+    chip, peak = _peak(accelerator, dtype)
+    compute_days = training_days(n_params, n_tokens, n_gpus, peak, mfu)
+    held = calendar_days(compute_days, goodput)
+    times = {name: days_ratio(convention(name), shape, seq_len) for name in ("6N", *_OTHERS)}
+    run = {"n_params": n_params, "n_tokens": n_tokens, "n_gpus": n_gpus, "mfu": mfu, "goodput": goodput}
+    return View(
+        title=(
+            f"{show(n_params, 'parameters')} on {show(n_tokens, 'tokens')} with {n_gpus:,} {chip.name}: "
+            f"{show_number(compute_days)} compute days, {show_number(held)} calendar days, if the MFU of {mfu:g} "
+            f"counts 6N; {show_number(held * times['Megatron-LM'])} if it counts full attention."
+        ),
+        rows=(
+            *_budget_rows(run, chip, dtype, peak),
+            *_time_rows(run, compute_days, held),
+            *(_counted_row(name, times[name], compute_days, goodput, shape, seq_len) for name in _OTHERS),
+        ),
+        checks=tuple(_in_time(name, held * times[name], days) for name in _IN_TIME),
+        chart=_days_chart(run, held, times, days),
+        notes=_shape_notes(model, shape, n_params),
+    )
+
+
+def _shape(name, n_params):
+    """The shape whose FLOPs are counted, and N: of the model that is named, or of the one that is nearest in size."""
+    check.positive(n_params=n_params)
+    if name == BY_SIZE:
+        return min(MODELS.values(), key=lambda m: abs(log(m.n_params / n_params))), n_params
+    shape = check.lookup(MODELS, model=name)
+    if n_params not in (_LLAMA_8B, shape.n_params):
+        raise ValueError(
+            f"n_params = {n_params:.12g}: {shape.name} has {shape.n_params:,}; a free size needs model='{BY_SIZE}'"
+        )
+    return shape, float(shape.n_params)
+
+
+def _peak(name, dtype):
+    chip = accelerator(name)
+    return chip, chip.peak_flops(dtype)
+
+
+def _shape_notes(model, shape, n_params):
+    if model != BY_SIZE or shape.n_params == n_params:
+        return ()
+    return (f"The other counts depend on the shape: here that of {shape.name}, the released model nearest in size.",)
+
+
+def _budget_rows(run, chip, dtype, peak):
+    group = "What is needed, what the cluster gives"
+    n_params, n_tokens, n_gpus, mfu = (run[name] for name in ("n_params", "n_tokens", "n_gpus", "mfu"))
+    return (
+        Row(
+            label="training compute, 6ND",
+            value=train_flops(n_params, n_tokens),
+            unit="FLOP",
+            group=group,
+            formula=f"6 x {show_number(n_params)} x {show_number(n_tokens)}",
+            sources=("Kaplan et al. 2020, arXiv:2001.08361, section 2.1; Hoffmann et al. 2022, section 3.3",),
+            convention="6 FLOPs a parameter and token; attention and recomputation left out",
+        ),
+        Row(
+            label="peak of the cluster",
+            value=n_gpus * peak,
+            unit="FLOP/s",
+            group=group,
+            formula=f"{n_gpus:,} x {show_number(peak)}",
+            sources=(chip.sources.get(f"peak_{dtype}", ""),),
+            convention=f"dense {dtype} peak of {chip.name}, without sparsity",
+        ),
+        Row(
+            label="of it useful",
+            value=n_gpus * peak * mfu,
+            unit="FLOP/s",
+            group=group,
+            formula=f"{show_number(n_gpus * peak)} x {mfu:g}",
+            assumed=(f"MFU {mfu:g}: assumed until it is measured on this cluster",),
+            sources=(_PALM_B,),
+            convention="MFU counted as 6N a token over the dense peak",
+        ),
+    )
+
+
+def _time_rows(run, compute_days, held):
+    group = "How long it takes by 6ND"
+    n_tokens, n_gpus, goodput = (run[name] for name in ("n_tokens", "n_gpus", "goodput"))
+    assumed = (f"MFU {run['mfu']:g} by 6N",)
+    lost = (*assumed, f"goodput {goodput:g}: share of the time held that makes progress")
+    return (
+        Row(
+            label="compute days",
+            value=compute_days,
+            unit="days",
+            group=group,
+            formula=f"{show_number(train_flops(run['n_params'], n_tokens))} / useful FLOP/s / 86,400",
+            assumed=assumed,
+            convention="compute days: the job makes progress all the time",
+        ),
+        Row(
+            label="calendar days",
+            value=held,
+            unit="days",
+            group=group,
+            formula=f"{show_number(compute_days)} / {goodput:g}",
+            assumed=lost,
+            sources=("Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90 % effective time",),
+            convention="calendar days: failures, restarts and lost work included",
+        ),
+        Row(
+            label="GPU-hours",
+            value=n_gpus * held * HOURS_PER_DAY,
+            unit="GPU-hours",
+            group=group,
+            formula=f"{n_gpus:,} x {show_number(held)} x 24",
+            assumed=lost,
+            convention="calendar hours: what is held is paid, also while it restarts",
+        ),
+        Row(
+            label="speed while it computes",
+            value=n_tokens / (compute_days * SECONDS_PER_DAY),
+            unit="tokens/s",
+            group=group,
+            formula=f"{show_number(n_tokens)} / ({show_number(compute_days)} x 86,400)",
+            assumed=assumed,
+            convention="whole cluster; this number is free of conventions: measure it",
+        ),
+    )
+
+
+def _counted_row(name, times, compute_days, goodput, shape, seq_len):
+    counted = convention(name)
+    tokens, six = counted.flops_per_token(shape, seq_len), 6.0 * shape.n_params
+    return Row(
+        label=f"{name}",
+        value=compute_days * times / goodput,
+        unit=f"calendar days ({show_number(compute_days * times)} compute days, {times:.2f} times 6ND)",
+        group="If that MFU was counted as others count",
+        formula=(
+            f"{show_number(tokens)} FLOP a token / {show_number(six)} = {times:.4g}; "
+            f"{show_number(compute_days)} x {times:.4g} / {goodput:g}"
+        ),
+        assumed=(f"shape of {shape.name}: {shape.text}", f"sequences of {seq_len:,.0f} tokens"),
+        sources=(counted.source,),
+        convention=f"{counted.words}; used by {counted.used_by}",
+    )
+
+
+def _in_time(name, held, days):
+    left = days - held
+    margin = f"{show_number(abs(left))} days {'to spare' if left >= 0 else 'too long'}"
+    return Check(label=f"done in {days:g} days, MFU counting {_LINES[name]}", passed=left >= 0, margin=margin)
+
+
+def _days_chart(run, held, times, days):
+    mfu = run["mfu"]
+    points = tuple(sorted({*_MFU_POINTS, mfu}))
+    lines = tuple(
+        Series(label=_LINES[name], x=points, y=tuple(held * times[name] * mfu / x for x in points)) for name in _IN_TIME
+    )
+    return Chart(
+        title="One MFU, three meanings: the count moves the date as much as a good deal of tuning.",
+        alt=f"Calendar days against MFU: three falling curves, full attention {times['Megatron-LM']:.2f} times 6N.",
+        x=Axis(label="MFU (fraction of peak)"),
+        y=Axis(label="calendar days", scale="log"),
+        series=lines,
+        references=(Reference(label="your MFU", value=mfu), Reference(label="deadline", value=days, axis="y")),
+    )
+
+
+_CONTROLS = (
+    controls.model(BY_SIZE, BY_SIZE, help="a released model, or any size by its parameters"),
+    Number(
+        name="n_params",
+        label="parameters",
+        start=_LLAMA_8B,
+        low=1e8,
+        high=2e12,
+        unit="parameters",
+        scale="log",
+        aliases=("params", "parameters", "size", "n"),
+        help="where no model is chosen",
+    ),
+    Number(
+        name="n_tokens",
+        label="training tokens",
+        start=15e12,
+        low=1e9,
+        high=1e14,
+        unit="tokens",
+        scale="log",
+        aliases=("tokens", "d"),
+    ),
+    controls.n_gpus(1024),
+    controls.accelerator("H100 SXM"),
+    controls.dtype("bf16"),
+    Number(
+        name="mfu",
+        label="MFU, counted as 6N",
+        start=0.40,
+        low=0.05,
+        high=0.75,
+        aliases=("utilization", "utilisation"),
+        help="assumed until measured",
+    ),
+    Number(
+        name="days",
+        label="deadline in calendar days",
+        start=25,
+        low=1,
+        high=200,
+        unit="days",
+        scale="log",
+        aliases=("deadline", "time"),
+    ),
+    Number(
+        name="goodput",
+        label="goodput",
+        start=GOODPUT,
+        low=0.5,
+        high=1.0,
+        aliases=("availability", "uptime"),
+        help="share of the time held that makes progress; assumed",
+    ),
+    controls.SEQ_LEN,
+)
+
+WHAT_IFS = (
+    WhatIf(
+        name="days-and-mfu",
+        title="Days and MFU",
+        question="The plan keeps its deadline by 6ND. Does it still if the MFU that you heard of counted attention?",
+        view=days_view,
+        controls=_CONTROLS,
+    ),
+    WhatIf(
+        name="mfu-conventions",
+        title="One speed, many utilizations",
+        question="Two vendors report 800 and 744 TFLOP/s for one model. Which of them is faster?",
+        view=conventions_view,
+        controls=CONTROLS,
+    ),
+)
