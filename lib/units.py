@@ -69,7 +69,7 @@ def parse(text, unit=""):
 
 def _split(text):
     match = _NUMBER.fullmatch(text.strip())
-    if not match:
+    if not match or match[2].lower() == "e":  # half of an exponent, while it is typed
         slip = "; a decimal point is written 1.5" if re.search(r"[0-9],[0-9]{1,2}(?![0-9])", text) else ""
         raise ValueError(f"{text!r}: a number, such as 128, 1e22, 2,048, 70B or 14 days{slip}")
     number = float(match[1].replace(",", "").replace("_", ""))
@@ -103,19 +103,18 @@ def show(value, unit=""):
     if value is None:
         return "none"
     check.scalar(value=value)
-    if not math.isfinite(value):
+    shown = 100.0 * value if unit == "%" else value
+    if not math.isfinite(shown):
         return "none"
     if unit == "s":
         return show_seconds(value)
     if unit == "bytes":
         return show_bytes(value)
-    if unit == "%":
-        return f"{show_number(100 * value)} %"
     if unit in ("parameters", "tokens"):
         return f"{show_count(value)} {unit}"
     if unit.startswith("FLOP"):
         return f"{show_power(value)} {unit}"
-    return f"{show_number(value)} {unit}".rstrip()
+    return f"{show_number(shown)} {unit}".rstrip()
 
 
 def show_number(value):
