@@ -5,8 +5,9 @@ import pytest
 from lib.architecture import MODELS, model
 from lib.compute import calendar_days, model_flops_utilization, training_days
 from lib.hardware import ACCELERATORS
-from lib.mfu import CONVENTIONS, convention, days_under
+from lib.mfu import CONVENTIONS, MfuConvention, convention, days_under
 from lib.whatif import catalogue
+from lib.whatif.conventions import conventions_view
 
 LLAMA_8B = 8_030_261_248
 H100 = 989.4e12
@@ -154,3 +155,11 @@ def test_every_number_can_be_unfolded(name):
     for row in catalogue.answer(name).rows:
         assert row.formula or row.assumed, row.label
         assert row.convention or row.sources, row.label
+
+
+def test_a_count_that_nobody_has_named_is_answered_first():
+    own = MfuConvention(attention="causal")
+    view = conventions_view(convention=own)
+    first = view.rows[2]
+    assert (first.group, first.label) == ("As TFLOP/s per GPU", "as reported")
+    assert first.value == pytest.approx(800, rel=1e-12)

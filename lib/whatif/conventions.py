@@ -1,9 +1,11 @@
 """The view of "mfu-conventions": one reported figure, called by every other convention."""
 
+from dataclasses import replace
+
 from lib import check
 from lib.architecture import MODELS
 from lib.hardware import accelerator as find_accelerator
-from lib.mfu import CONVENTIONS, TERA, UNITS, days_ratio, reported, tokens_per_second_per_gpu
+from lib.mfu import CONVENTIONS, TERA, UNITS, MfuConvention, days_ratio, reported, tokens_per_second_per_gpu
 from lib.units import show, show_number
 from lib.whatif import controls
 from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Row, Series, View
@@ -22,13 +24,12 @@ def conventions_view(
     dtype="fp8",
     n_gpus=8,
 ):
-    """What is a reported figure under every other convention?"""
+    """What is a reported figure under every other convention? `convention` is a name, or an `MfuConvention`."""
     shape = check.lookup(MODELS, model=model)
     chip = find_accelerator(accelerator)
     peak = chip.peak_flops(dtype)
     check.whole(n_gpus=n_gpus)
-    every = {name: c.dividing_by(peak, f"{chip.name}, dense {dtype}") for name, c in CONVENTIONS.items()}
-    own = check.lookup(every, convention=convention)
+    own, every = _conventions(convention, peak, f"{chip.name}, dense {dtype}")
     speed = tokens_per_second_per_gpu(figure, unit, own, shape, seq_len, n_gpus)
     counted = {name: c.flops_per_token(shape, seq_len) for name, c in every.items()}
     bridge, shown = every["Megatron-Bridge"], show(figure, "%" if unit in ("MFU", "HFU") else unit)
@@ -46,6 +47,15 @@ def conventions_view(
         chart=_lengths_chart(shape, seq_len),
         notes=_above_peak(every, speed, counted, peak),
     )
+
+
+def _conventions(own, peak, words):
+    """The convention of the figure and all others, over one peak; `own` may be one that nobody has named."""
+    if not isinstance(own, MfuConvention):
+        own = check.lookup(CONVENTIONS, convention=own)
+    named = {own.name or "as reported": replace(own, name=own.name or "as reported")} | dict(CONVENTIONS)
+    every = {name: counted.dividing_by(peak, words) for name, counted in named.items()}
+    return every[own.name or "as reported"], every
 
 
 def _speed_rows(figure, unit, own, speed, flops, n_gpus, peak):
