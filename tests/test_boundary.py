@@ -1,0 +1,52 @@
+"""Planning arithmetic needs the standard library alone: the same files answer in the reader's browser.
+
+Each test starts a Python that cannot see installed packages at all, so nothing can be imported that is not there.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FACES = {"lib.cli", "lib.plots"}  # may need packages on import; every other module may not
+
+
+def _modules():
+    files = (path.relative_to(ROOT) for path in sorted((ROOT / "lib").rglob("*.py")))
+    names = (".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in files)
+    return [name for name in names if not any(f"{name}.".startswith(f"{face}.") for face in FACES)]
+
+
+def _bare_python(code):
+    # -S leaves out site-packages, -I the environment and the current folder.
+    head = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", head + code], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_there_is_something_to_import():
+    assert {"lib", "lib.check", "lib.architecture", "lib.shapes", "lib.compute", "lib.whatif.page"} <= set(_modules())
+
+
+def test_every_module_imports_with_the_standard_library_alone():
+    ran = _bare_python(f"import importlib\nfor name in {_modules()!r}: importlib.import_module(name)")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_every_what_if_answers_with_the_standard_library_alone():
+    ran = _bare_python(
+        "from lib.whatif.catalogue import WHAT_IFS, answer\n"
+        "assert len(WHAT_IFS) >= 3, list(WHAT_IFS)\n"
+        "for name in WHAT_IFS: assert answer(name, {}).rows, name\n"
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("package", ["numpy", "scipy", "matplotlib", "ipywidgets", "click"])
+def test_the_boundary_would_be_seen_to_break(package):
+    ran = _bare_python(f"import {package}")
+    assert ran.returncode != 0
+    assert f"No module named '{package}'" in ran.stderr
