@@ -94,8 +94,8 @@ def show(value, unit=""):
 
     >>> show(13459186305.27, "parameters"), show(2.173796352e22, "FLOP"), show(1610, "s"), show(80e9, "bytes")
     ('13.46B parameters', '2.174e22 FLOP', '26.83 min', '80 GB')
-    >>> show(0.4, ""), show(14.0, "days"), show(128, "GPUs"), show(1234.5, "USD")
-    ('0.4', '14 days', '128 GPUs', '1,234 USD')
+    >>> show(0.4, ""), show(14.0, "days"), show(128, "GPUs"), show(1234.5, "USD"), show(1.95, "nats per token")
+    ('0.4', '14 days', '128 GPUs', '1,234 USD', '1.9500 nats per token')
     """
     check.text(unit=unit)
     if isinstance(value, str):
@@ -112,6 +112,8 @@ def show(value, unit=""):
         return show_bytes(value)
     if unit in ("parameters", "tokens"):
         return f"{show_count(value)} {unit}"
+    if unit.startswith("nats"):
+        return f"{value:.4f} {unit}"  # laws differ in the third decimal
     if unit.startswith("FLOP"):
         return f"{show_power(value)} {unit}"
     return f"{show_number(shown)} {unit}".rstrip()

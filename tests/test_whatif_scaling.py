@@ -53,6 +53,12 @@ def test_every_number_unfolds_to_a_formula_and_a_source():
         assert row.sources, row.label
 
 
+def test_losses_show_the_decimals_in_which_laws_differ():
+    view = solve("allocation").view
+    losses = [row.text for row in view.rows if row.label == "loss"]
+    assert losses == ["2.0672 nats per token", "2.0700 nats per token"]
+
+
 def test_beyond_the_fitted_runs_it_says_so():
     assert any("extrapolated" in note for note in solve("allocation", {"compute": "1e24"}).view.notes)
     assert not any("extrapolated" in note for note in solve("allocation", {"compute": "1e21"}).view.notes)
