@@ -4,6 +4,7 @@ Exit codes: 0 for an answer, 2 for refused input, 130 when stopped by Ctrl-C.
 """
 
 import sys
+from contextlib import contextmanager
 
 import click
 
@@ -32,6 +33,16 @@ class OneLine(click.Group):
         """The command of a name, whatever its case, spaces, hyphens and underscores."""
         plain = plain_name(cmd_name)
         return next((command for name, command in self.commands.items() if plain_name(name) == plain), None)
+
+    def resolve_command(self, ctx, args):
+        """The command that the words mean; a what-if that is called as one is shown the way."""
+        if self.get_command(ctx, args[0]) is None:
+            from lib.whatif import catalogue  # only a slip needs it
+
+            for name in catalogue.WHAT_IFS:
+                if plain_name(name) == plain_name(args[0]):
+                    raise click.UsageError(f"{name} is a what-if: handbook what-if {' '.join([name, *args[1:]])}")
+        return super().resolve_command(ctx, args)
 
 
 def _one_line(error):
@@ -79,12 +90,52 @@ def what_if(context, name, settings, as_json, explain, wants_help):
         listing = text.catalogue_json if as_json else text.catalogue_text
         click.echo(listing(catalogue.WHAT_IFS.values()))
         return
-    try:
+    with _usage_errors():
         if wants_help:
             click.echo(text.inputs_text(catalogue.find(name)))
         else:
             _print(catalogue.solve(name, _settings(settings)), as_json, explain)
-    except catalogue.RefusedError as refused:
+
+
+@main.command()
+@click.option("--tokens-per-second", metavar="SPEED", help="The figure: tokens/s of all --n-gpus, 1 unless said.")
+@click.option("--tflops", metavar="NUMBER", help="The figure: TFLOP/s per GPU.")
+@click.option("--mfu", metavar="FRACTION", help="The figure: model FLOPs utilization, such as 0.45 or 45%.")
+@click.option("--hfu", metavar="FRACTION", help="The figure: hardware FLOPs utilization; recomputation counts.")
+@click.option("--convention", metavar="NAME", help="Whose count it is: 6N, PaLM, Megatron-LM, Megatron-Bridge, ...")
+@click.option("--params", metavar="WORD", help="Or its parts. N: total, without_input_table or without_tables.")
+@click.option("--attention", metavar="WORD", help="Attention: none, causal or full.")
+@click.option("--recompute", metavar="WORD", help="Recomputation: none, selective, full, ...")
+@click.option("--model", metavar="NAME", help="A released model, such as llama-3-8b, which is the default.")
+@click.option("--seq-len", metavar="TOKENS", help="Tokens in a sequence; 8192 unless said.")
+@click.option("--accelerator", metavar="NAME", help="Whose peak divides; H100 SXM unless said.")
+@click.option("--dtype", metavar="TYPE", default="bf16", show_default=True, help="The data type of that peak.")
+@click.option("--n-gpus", metavar="NUMBER", default="1", show_default=True, help="GPUs that a speed is of.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, numbers in full.")
+@click.option("--explain", is_flag=True, help="Show how each number comes about.")
+def mfu(as_json, explain, convention, params, attention, recompute, **given):
+    """Convert a reported speed or utilization to every convention.
+
+    \b
+    handbook mfu --tokens-per-second 13812 --model llama-3-8b --seq-len 8192
+    handbook mfu --mfu 0.40 --convention palm --accelerator a100
+    handbook mfu --tflops 744 --params without_input_table --attention causal
+    """
+    from lib.whatif import reported  # after --help, which needs none of it
+
+    figures = {unit: given.pop(unit) for unit in reported.UNITS}
+    counts = {"params": params, "attention": attention, "recompute": recompute}
+    with _usage_errors():
+        _print(reported.answer(figures, counts, convention, given), as_json, explain, options=given)
+
+
+@contextmanager
+def _usage_errors():
+    from lib.whatif.catalogue import RefusedError
+
+    try:
+        yield
+    except RefusedError as refused:
         raise click.UsageError(str(refused)) from None
 
 
@@ -100,7 +151,7 @@ def _settings(texts):
     return settings
 
 
-def _print(answer, as_json, explain):
+def _print(answer, as_json, explain, **style):
     from lib.whatif import text
 
-    click.echo(text.answer_json(answer) if as_json else text.answer_text(answer, explain=explain))
+    click.echo(text.answer_json(answer) if as_json else text.answer_text(answer, explain, **style))

@@ -140,6 +140,93 @@ def test_no_words_end_in_a_traceback(words):
     assert len(done.stderr.splitlines()) == (done.exit_code == 2)
 
 
+def test_a_what_if_called_as_a_command_is_shown_the_way():
+    assert "handbook what-if days-and-mfu mfu=0.5" in refused("Days_and_MFU", "mfu=0.5")
+
+
+# handbook mfu
+
+
+def rows(*words):
+    """The rows of an answer as {label: value}."""
+    return {row["label"]: row["value"] for row in json.loads(answered("mfu", *words, "--json"))["rows"]}
+
+
+@pytest.mark.parametrize(
+    ("speed", "convention", "printed"),
+    [
+        ("13812", "Megatron-LM", 800),  # NVIDIA/Megatron-LM, examples/llama/README.md
+        ("14451", "Megatron-Bridge", 744),  # NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md
+    ],
+)
+def test_a_vendors_speed_is_called_what_its_table_calls_it(speed, convention, printed):
+    told = rows("--tokens-per-second", speed, "--model", "llama-3-8b", "--seq-len", "8192", "--accelerator", "h100")
+    assert round(told[convention]) == printed
+
+
+def test_the_figure_may_come_in_any_unit_and_gives_the_same_speed():
+    speed = rows("--tokens-per-second", "13812")["one GPU"]
+    share = rows("--tokens-per-second", "13812")["MFU, PaLM"]
+    assert rows("--mfu", repr(share), "--convention", "palm")["one GPU"] == pytest.approx(speed, rel=1e-12)
+    assert rows("--mfu", f"{100 * share!r}%", "--convention", "PaLM")["one GPU"] == pytest.approx(speed, rel=1e-12)
+    assert rows("--tokens-per-second", "110496", "--n-gpus", "8")["one GPU"] == speed
+
+
+def test_the_parts_of_a_count_are_as_good_as_its_name():
+    parts = ("--params", "without-input-table", "--attention", "Causal")
+    assert answered("mfu", "--tflops", "744", *parts) == answered(
+        "mfu", "--tflops", "744", "--convention", "megatron_bridge"
+    )
+
+
+def test_a_count_that_nobody_has_named_stands_beside_the_others():
+    told = rows("--tflops", "500", "--params", "total", "--attention", "causal")
+    assert told["your count"] == pytest.approx(500, rel=1e-12)
+    assert told["6N"] < 500 < told["PaLM"]
+
+
+def test_a_figure_without_its_count_is_answered_with_a_warning():
+    warning = "Nobody said what this figure counts"
+    assert warning in answered("mfu", "--mfu", "0.4")
+    assert warning not in answered("mfu", "--mfu", "0.4", "--convention", "6N")
+    assert warning not in answered("mfu", "--tokens-per-second", "13812")
+
+
+def test_the_answer_is_the_what_ifs_own():
+    words = ["--tflops", "744", "--convention", "Megatron-Bridge", "--dtype", "fp8", "--n-gpus", "8"]
+    settings = {"figure": 744, "unit": "TFLOP/s per GPU", "convention": "Megatron-Bridge"}
+    assert json.loads(answered("mfu", *words, "--json")) == json.loads(
+        text.answer_json(catalogue.solve("mfu-conventions", settings))
+    )
+
+
+def test_mfu_explains_itself_and_shows_its_options():
+    said = answered("mfu", "--mfu", "0.4", "--explain")
+    assert "--seq-len 8192" in said
+    assert "source   " in said
+    assert max(map(len, said.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "exactly one of --tokens-per-second, --tflops, --mfu, --hfu"),
+        ("--mfu 0.4 --tflops 400", "2 figures given"),
+        ("--mfu 45", "mfu = 45.0: a fraction above 0, at most 1; 45 % is written 0.45"),
+        ("--tflops 0", "tflops = 0"),
+        ("--tokens-per-second fast", "tokens_per_second = 'fast': a number"),
+        ("--mfu 0.4 --attention casual", "did you mean 'causal'?"),
+        ("--mfu 0.4 --convention palm --attention none", "--convention beside --attention"),
+        ("--hfu 0.4", "say which with --convention or --recompute"),
+        ("--mfu 0.4 --accelerator v100", "has no bf16"),
+        ("--mfu 0.4 --gpus 8", "Did you mean '--n-gpus'?"),
+        ("13812", "unexpected extra argument"),
+    ],
+)
+def test_mfu_refuses_in_one_line(words, said):
+    assert said in refused("mfu", *words.split())
+
+
 # A command among others
 
 
@@ -180,7 +267,9 @@ def test_ctrl_c_ends_it_without_a_traceback():
 
 def test_the_command_loads_no_array_or_display_library():
     code = (
-        "import sys; from lib.cli import main\ntry: main(['what-if', 'allocation'])\nfinally: print(sys.modules.keys())"
+        "import sys\nfrom lib.cli import main\ntry: main(['what-if', 'allocation'])\nfinally: print(set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert not {"'numpy'", "'matplotlib'", "'ipywidgets'"} & set(re.findall(r"'\w+'", done.stdout))
+    loaded = set(re.findall(r"'(\w+)'", done.stdout))
+    assert "click" in loaded
+    assert not {"numpy", "matplotlib", "ipywidgets"} & loaded

@@ -5,7 +5,6 @@ import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 
 from lib import check
 from lib.whatif.model import View, WhatIf
@@ -44,8 +43,7 @@ class Answer:
 
 
 def _collect():
-    names = [f"lib.whatif.{name}" for name in _MODULES]
-    modules = [import_module(name) for name in names if find_spec(name)]
+    modules = [import_module(f"lib.whatif.{name}") for name in _MODULES]
     return {what_if.name: what_if for module in modules for what_if in module.WHAT_IFS}
 
 
@@ -60,7 +58,7 @@ def find(name):
     """
     if isinstance(name, WhatIf):
         return name
-    with _refusals():
+    with refusals():
         return check.lookup(WHAT_IFS, what_if=name)
 
 
@@ -76,7 +74,7 @@ def solve(name, settings=None):
     """
     what_if = find(name)
     values = what_if.starting_values() | read(what_if, settings or {})
-    with _refusals(values):
+    with refusals(values):
         return Answer(what_if=what_if, values=values, view=what_if.view(**values))
 
 
@@ -94,7 +92,7 @@ def read(what_if, settings):
             raise RefusedError(f"{control.name}: given twice", control.name)
         if isinstance(given, str) and len(given) > _LONGEST:
             raise RefusedError(f"{control.name} = {given[:20]!r}...: at most {_LONGEST} characters", control.name)
-        with _refusals((control.name,)):
+        with refusals((control.name,)):
             values[control.name] = control.read(given)
     return values
 
@@ -111,8 +109,14 @@ def _control(what_if, key):
 
 
 @contextmanager
-def _refusals(names=()):
-    """Turn what `check` refuses, and sums beyond a float's range, into `RefusedError`; let mistakes of ours through."""
+def refusals(names=()):
+    """Turn what `check` refuses in a block, and sums beyond a float's range, into `RefusedError`.
+
+    Mistakes of ours go through: a `TypeError` that names no argument is one.
+
+    Args:
+        names: controls that a refusal may name as its own.
+    """
     try:
         yield
     except RefusedError:

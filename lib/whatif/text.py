@@ -9,12 +9,13 @@ WIDTH = 80
 _LABEL = 40  # columns of the longest label that values still stand beside
 
 
-def answer_text(answer, explain=False):
+def answer_text(answer, explain=False, options=()):
     """An answer as lines of text.
 
     Args:
         answer: an `Answer` of the catalogue.
         explain: also how each number comes about: formula, assumed inputs, what it counts, sources.
+        options: for a command with options instead of key=value: the inputs that are among them.
     """
     view = answer.view
     chart = [f"Chart: {view.chart.title}"] if view.chart else []
@@ -24,7 +25,7 @@ def answer_text(answer, explain=False):
         _check_lines(view.checks),
         *(_hanging("Note: ", note) for note in view.notes),
         *(_hanging("", line) for line in chart),
-        ["Inputs, to change as key=value:", *_input_lines(answer.what_if.controls, answer.values)],
+        _inputs(answer, options),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -36,7 +37,7 @@ def answer_json(answer):
 
 def inputs_text(what_if):
     """A what-if's question and the inputs that it takes."""
-    lines = _input_lines(what_if.controls, what_if.starting_values(), with_options=True)
+    lines = _input_lines(what_if.controls, what_if.starting_values(), with_choices=True)
     question = _hanging("", f"{what_if.title}. {what_if.question}")
     return "\n".join([*question, "", f"handbook what-if {what_if.name} [KEY=VALUE]...", "", *lines])
 
@@ -98,15 +99,25 @@ def _check_lines(checks):
     return [line for c in checks for line in _hanging(f"{c.verdict.upper():<9}  ", f"{c.label}: {c.margin}")]
 
 
-def _input_lines(controls, values, with_options=False):
+def _inputs(answer, options):
+    if not options:
+        return ["Inputs, to change as key=value:", *_input_lines(answer.what_if.controls, answer.values)]
+    controls = [control for control in answer.what_if.controls if control.name in options]
+    return ["Inputs, to change as options:", *_input_lines(controls, answer.values, as_options=True)]
+
+
+def _input_lines(controls, values, with_choices=False, as_options=False):
     settings = [f"{control.name}={control.write(values[control.name])}" for control in controls]
+    if as_options:
+        settings = [f"--{setting.replace('_', '-').replace('=', ' ')}" for setting in settings]
     width = max(map(len, settings), default=0)
     lines = []
     for control, setting in zip(controls, settings, strict=True):
-        unit = f" ({control.unit})" if getattr(control, "unit", "") else ""
-        help_text = f". {control.help}" if with_options and control.help else ""
-        lines += _hanging(f"  {setting:<{width}}  ", control.label + unit + help_text)
-        if with_options and isinstance(control, Choice):
+        unit = getattr(control, "unit", "")
+        unit = f" ({unit})" if unit and unit not in control.label else ""
+        more = f": {control.help}" if with_choices and control.help else ""
+        lines += _hanging(f"  {setting:<{width}}  ", control.label + unit + more)
+        if with_choices and isinstance(control, Choice):
             lines += _hanging(" " * (width + 4), "one of " + ", ".join(map(control.write, control.options)))
     return lines
 
