@@ -75,7 +75,7 @@ class Comparison:
 
     @property
     def cost(self):
-        """What the run's size costs against the best size: nats per token, 0 or more."""
+        """What the run's size costs against the best size, nats per token, 0 or more."""
         return max(self.loss - self.law.optimal_loss(self.run.compute_flops), 0.0)
 
     @property

@@ -44,7 +44,7 @@ class Corpus:
 
     @property
     def n_tokens(self):
-        """Tokens in one pass: as printed, else bytes x tokens per byte."""
+        """Tokens in one pass, as printed, else bytes x tokens per byte."""
         if self.printed_tokens is not None:
             return float(self.printed_tokens)
         return tokens_in(self.n_bytes, 1 / self.tokens_per_byte)
@@ -113,7 +113,7 @@ def expected_passes(share, n_tokens, source_tokens):
         source_tokens: tokens that the source holds, under the same tokenizer, > 0; float or array.
 
     Returns:
-        Passes, as a plain float: 1 is every token once, 4 every token four times.
+        Passes, as a plain float. 1 is every token once, 4 every token four times.
 
     Raises:
         ValueError: if the share is no fraction or a number is not positive.

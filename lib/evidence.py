@@ -77,7 +77,7 @@ class LossVerdict:
 
     @property
     def margin(self):
-        """Target minus prediction: positive is good  [nats per token]."""
+        """Target minus prediction, positive is good  [nats per token]."""
         return self.target_loss - self.loss
 
     @property

@@ -114,7 +114,7 @@ class Plan:
 
     @cached_property
     def allocation(self):
-        """Size and tokens that spend the useful FLOPs: of the brief's model, or 20 tokens a parameter."""
+        """Size and tokens that spend the useful FLOPs, of the brief's model or at 20 tokens a parameter."""
         compute = self.brief.useful_flops
         if self.brief.model:
             n_params = float(model(self.brief.model).n_params)
@@ -152,7 +152,7 @@ class Plan:
 
     @cached_property
     def shape(self) -> Transformer:
-        """The model's shape: the brief's model, or the best that the search finds."""
+        """The model's shape, of the brief's model or the best that the search finds."""
         return model(self.brief.model) if self.brief.model else search(self.allocation.n_params, n_best=1)[0].shape
 
     def days_if_counted(self, name):
