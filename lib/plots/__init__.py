@@ -6,6 +6,7 @@ Titles are not inside a picture: the caption states the finding, the alt text sa
 from lib.plots.bars import compare
 from lib.plots.budget import where_the_fortnight_goes
 from lib.plots.chart import chart_picture, draw_chart
+from lib.plots.flops import token_flops
 from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
 from lib.plots.style import COLOURS, Picture, contrast, house_style, new_picture, to_svg
@@ -25,6 +26,7 @@ __all__ = [
     "matmul_six",
     "new_picture",
     "to_svg",
+    "token_flops",
     "tokens_per_param",
     "valley",
     "way_of_a_plan",

@@ -25,7 +25,7 @@ def compare(rows, unit, limit=None, marked=None):
     """
     for _, value in rows:
         check.non_negative(value=value)
-    most = max([value for _, value in rows] + [limit[1]] * bool(limit))
+    most = max([value for _, value in rows] + ([limit[1]] if limit else []))
     with house_style():
         head = _TOP if limit else 0
         picture = new_picture(height=(len(rows) * _ROW + head + 2) / 72)
