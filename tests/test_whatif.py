@@ -352,7 +352,7 @@ def test_sliders_reach_from_low_to_high_in_round_steps(what_if):
 def test_a_charts_table_shows_what_a_person_reads_and_says_what_it_leaves_out():
     words = Tree(html.chart_html(catalogue.answer(SAVE).chart)).said
     assert "21 of 40 points" in words
-    assert "best: time between saves (s) 1,610" in words
+    assert "best: 1,610 on the axis time between saves (s)" in words
 
 
 # Plain data

@@ -58,8 +58,9 @@ STILL = (
     "This is the answer for the starting values. To move the controls, allow scripts and open the book through a web "
     "server, such as <code>make serve</code> starts."
 )
+_WORD = re.compile(r"\w+")
 _STEPS = 200  # positions of a slider
-_TABLE_ROWS = 21  # of a chart's table: what a person reads; `--json` has every point
+_TABLE_ROWS, _TOO_MANY = 21, 30  # of a chart's table: what a person reads; `--json` has every point
 
 
 def section_html(answer, ident, svg=""):
@@ -138,11 +139,11 @@ def _control(control, value, ident):
 def _number(control, value, ident, described):
     low, high, place = slider(control, value)
     whole = " data-whole" if control.whole else ""
-    unit = f' <span class="what-if-unit">{escape(control.unit)}</span>' if control.unit else ""
     return f"""<input type="range" data-for="{control.name}" data-scale="{control.scale}"{whole} min="{low!r}" \
 max="{high!r}" step="{step(control)!r}" value="{place!r}" aria-label="{escape(control.label)}, slider" \
 aria-valuetext="{escape(units.show(value, control.unit))}">
-<input type="text" name="{control.name}" id="{ident}" value="{escape(control.write(value))}"{described}>{unit}"""
+<input type="text" name="{control.name}" id="{ident}" value="{escape(control.write(value))}"{described}> \
+<span class="what-if-unit">{escape(control.unit)}</span>"""
 
 
 def _choice(control, value, ident, described):
@@ -204,8 +205,7 @@ def unique_keys(rows):
     """One stable key a row, made of its group and label: what keeps a disclosure open while its numbers move."""
     keys = []
     for row in rows:
-        words = "".join(c if c.isalnum() else " " for c in f"{row.group} {row.label}".lower()).split()
-        key = "-".join(words) or "row"
+        key = "-".join(_WORD.findall(f"{row.group} {row.label}".lower())) or "row"
         keys.append(key if key not in keys else f"{key}-{keys.count(key) + len(keys)}")
     return keys
 
@@ -252,22 +252,22 @@ def _numbers(numbers):
 
 
 def _picked(length):
-    if length <= _TABLE_ROWS:
+    if length <= _TOO_MANY:
         return range(length)
     return [round(i * (length - 1) / (_TABLE_ROWS - 1)) for i in range(_TABLE_ROWS)]
 
 
 def _thinned(chart):
     longest = max((len(series.x) for series in chart.series), default=0)
-    if longest <= _TABLE_ROWS:
+    if longest <= _TOO_MANY:
         return ""
     return f"<p>{_TABLE_ROWS} of {longest} points of each line; <code>--json</code> on the command line has all.</p>\n"
 
 
 def _references(chart):
     items = "".join(
-        f"<li>{escape(mark.label)}: {escape((chart.x if mark.axis == 'x' else chart.y).label)} "
-        f"{units.show_number(mark.value)}</li>"
+        f"<li>{escape(mark.label)}: {units.show_number(mark.value)} on the axis "
+        f"{escape((chart.x if mark.axis == 'x' else chart.y).label)}</li>"
         for mark in chart.references
     )
     return f"<ul>{items}</ul>" if items else ""
