@@ -13,6 +13,7 @@ from lib import check, facts
 from lib.compute import TRAIN_FLOPS_PER_PARAM, train_flops
 from lib.elementwise import every, is_array
 from lib.evidence import Errors, LossVerdict, Origin, Range
+from lib.units import show_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,9 +230,10 @@ class ScalingLaw:
         if inside:
             return "within the fitted range"
         beyond = train_flops(n_params, n_tokens) / self.origin.fitted.compute_at_most
-        return (
-            f"extrapolated: {beyond:.2g} times the compute of the largest fitted run" if beyond > 1 else "extrapolated"
-        )
+        if beyond <= 1:
+            return "extrapolated: no fitted run has this shape"
+        times = show_number(float(f"{beyond:.2g}"))
+        return f"extrapolated: {times} times the compute of the largest fitted run"
 
     def judge(self, loss, target_loss):
         """Is the target met? Undecided where the margin lies inside the law's own standard error.

@@ -242,6 +242,11 @@ def test_a_run_of_the_fits_kind_is_inside_and_a_large_model_is_extrapolated():
     assert HOFFMANN.label(1e9, 1e9).startswith("extrapolated")
 
 
+def test_the_label_says_how_far_beyond_in_words_that_people_read():
+    assert BESIROGLU.label(LLAMA_70B, 4.96e12) == "extrapolated: 160 times the compute of the largest fitted run"
+    assert BESIROGLU.label(20e9, 1e9) == "extrapolated: no fitted run has this shape"
+
+
 def test_a_range_that_is_not_printed_is_unknown_not_wide():
     assert MUENNIGHOFF.inside_range(1e9, 20e9) is None
     assert MUENNIGHOFF.label(1e9, 20e9) == "range of the fit not printed"
