@@ -24,6 +24,7 @@ from numbers import Real
 
 from lib import check
 
+_DATA = resources.files("lib") / "data"
 _FACT_KEYS = ("value", "unit", "printed", "source", "read", "note")
 
 
@@ -78,8 +79,35 @@ def load(name, figures, words=None, labels=()):
 
     Source: the form of a data row is described at the head of this module.
     """
-    text = (resources.files("lib") / "data" / f"{name}.toml").read_text(encoding="utf-8")
-    return parse(text, figures, words, labels, file=f"{name}.toml")
+    return parse(_text(name), figures, words, labels, file=f"{name}.toml")
+
+
+def files():
+    """The names of all data files, without their ending.
+
+    >>> "accelerators" in files()
+    True
+    """
+    names = sorted(entry.name for entry in _DATA.iterdir())
+    return tuple(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+
+
+def sources(name):
+    """Document -> the names of the entries whose facts were read there, for a data file.
+
+    >>> sources("accelerators")["NVIDIA T4 data sheet 951643 (Mar 2019), p. 1"]
+    ('T4',)
+    """
+    used = {}
+    for entry, table in tomllib.loads(_text(name)).items():
+        facts = (fact for fact in table.values() if isinstance(fact, dict))
+        for source in (part["source"] for part in (table, *facts) if "source" in part):
+            used[source] = tuple(dict.fromkeys((*used.get(source, ()), entry)))
+    return used
+
+
+def _text(name):
+    return (_DATA / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def parse(text, figures, words=None, labels=(), *, file="text"):
