@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -333,6 +334,12 @@ def test_nothing_in_a_view_becomes_markup():
     assert "script" not in {tag for tag, _ in tree.tags}
     assert not any(name.startswith("on") for _, attributes in tree.tags for name in attributes)
     assert tree.said.count(HOSTILE) >= 5
+
+
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_words_stay_apart_when_a_search_index_drops_the_tags(what_if):
+    page_words = set(re.sub(r"<[^<]+?>", "", still_page(what_if)).split())
+    assert page_words <= set(re.sub(r"<[^<]+?>", " ", still_page(what_if)).split())
 
 
 def test_other_starting_values_are_the_starting_values_of_the_page():

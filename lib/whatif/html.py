@@ -43,6 +43,8 @@ Each disclosure has a stable `data-key`: a script that replaces the answer opens
 Chart. `what-if-plot` holds the still picture; a script draws the reply's chart data in its place, and puts the reply's
 `chart_html` into the figcaption: the finding, and the same numbers as a table.
 
+Between two words stands a space even where tags part them: the book's search reads the text without its tags.
+
 The worker's interface is `lib.whatif.page`.
 """
 
@@ -108,7 +110,7 @@ def answer_html(view, command=""):
         f'<p class="what-if-title">{escape(view.title)}</p>',
         _checks(view.checks),
         _rows(view.rows),
-        "".join(f'<p class="what-if-note"><strong>Note:</strong> {escape(note)}</p>' for note in view.notes),
+        "\n".join(f'<p class="what-if-note"><strong>Note:</strong> {escape(note)}</p>' for note in view.notes),
         f'<p class="what-if-command">On the command line: <code>{escape(command)}</code></p>' if command else "",
     ]
     return "\n".join(part for part in parts if part)
@@ -147,7 +149,7 @@ aria-valuetext="{escape(units.show(value, control.unit))}">
 
 
 def _choice(control, value, ident, described):
-    options = "".join(
+    options = "\n".join(
         f"<option{' selected' if option == value else ''}>{escape(option)}</option>" for option in control.options
     )
     return f'<select name="{control.name}" id="{ident}"{described}>{options}</select>'
@@ -183,7 +185,7 @@ def step(control):
 
 
 def _checks(checks):
-    items = "".join(
+    items = "\n".join(
         f'<li class="what-if-{item.verdict}"><strong>{item.verdict}</strong> '
         f"{escape(item.label)}: {escape(item.margin)}</li>"
         for item in checks
@@ -212,10 +214,10 @@ def unique_keys(rows):
 
 def _row(row, key):
     value = escape(row.text) if isinstance(row.value, str) else f'<data value="{row.value!r}">{escape(row.text)}</data>'
-    unfolded = "".join(f"<p>{_part(word, text)}</p>" for word, text in row.unfolded)
+    unfolded = "".join(f" <p>{_part(word, text)}</p>" for word, text in row.unfolded)
     if unfolded:
         value = f'<details data-key="{escape(key)}"><summary>{value}</summary>{unfolded}</details>'
-    return f'<tr><th scope="row">{escape(row.label)}</th><td>{value}</td></tr>'
+    return f'<tr><th scope="row">{escape(row.label)}</th> <td>{value}</td></tr>'
 
 
 def _part(word, text):
@@ -225,19 +227,19 @@ def _part(word, text):
 
 def _shared_table(chart):
     x = chart.series[0].x
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in (chart.x.label, *_names(chart)))
+    head = " ".join(f'<th scope="col">{escape(text)}</th>' for text in (chart.x.label, *_names(chart)))
     rows = ((x[i], *(series.y[i] for series in chart.series)) for i in _picked(len(x)))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(_numbers, rows))}</tbody></table>"
+    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{' '.join(map(_numbers, rows))}</tbody></table>"
 
 
 def _long_table(chart):
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in (chart.x.label, chart.y.label))
+    head = " ".join(f'<th scope="col">{escape(text)}</th>' for text in (chart.x.label, chart.y.label))
     bodies = []
     for series in chart.series:
         name = f'<tr><th colspan="2" scope="rowgroup">{escape(series.label)}</th></tr>'
         rows = (_numbers((series.x[i], series.y[i])) for i in _picked(len(series.x)))
-        bodies.append(f"<tbody>{name}{''.join(rows)}</tbody>")
-    return f"<table><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
+        bodies.append(f"<tbody>{name}\n{' '.join(rows)}</tbody>")
+    return f"<table><thead><tr>{head}</tr></thead>\n{' '.join(bodies)}</table>"
 
 
 def _names(chart):
@@ -248,7 +250,7 @@ def _names(chart):
 
 def _numbers(numbers):
     x, *rest = (f"{escape(units.show_number(number))}" for number in numbers)
-    return f'<tr><th scope="row">{x}</th>' + "".join(f"<td>{y}</td>" for y in rest) + "</tr>"
+    return f'<tr><th scope="row">{x}</th>' + "".join(f" <td>{y}</td>" for y in rest) + "</tr>"
 
 
 def _picked(length):
@@ -265,7 +267,7 @@ def _thinned(chart):
 
 
 def _references(chart):
-    items = "".join(
+    items = " ".join(
         f"<li>{escape(mark.label)}: {units.show_number(mark.value)} on the axis "
         f"{escape((chart.x if mark.axis == 'x' else chart.y).label)}</li>"
         for mark in chart.references
