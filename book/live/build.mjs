@@ -1,10 +1,10 @@
 // Bundles the scripts of the book's pages: node book/live/build.mjs --out _build/live
 //
-// A page loads live.js and live.css; all the rest follows from live.js. The other files' names carry a hash of `lib`
-// and of everything else that went in, or Pyodide's version: a browser's cache never mixes an old `lib` with new pages.
+// manifest.json names the script and the style that a page loads; all else follows from the script. Every name carries
+// a hash of `lib` and of everything that went in, or Pyodide's version: a cache never mixes an old `lib` with new pages.
 
 import {createHash} from "node:crypto";
-import {mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync, existsSync} from "node:fs";
+import {mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, existsSync} from "node:fs";
 import {createRequire} from "node:module";
 import {dirname, join, relative, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
@@ -15,7 +15,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = resolve(HERE, "../..");
 const PYODIDE = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
 const LOCK = JSON.parse(readFileSync(join(PYODIDE, "pyodide-lock.json"), "utf8")).info;
-const VERSION = LOCK.version;
+const VERSION = JSON.parse(readFileSync(join(PYODIDE, "package.json"), "utf8")).version;
 
 // Everything that goes in, by its path from the root: lib, these scripts, and by the lock Pyodide and uPlot.
 function inputs() {
@@ -46,7 +46,7 @@ async function bundle(out, hash, parts) {
   const {build} = await import("esbuild");
   await build({
     entryPoints: {
-      live: join(HERE, "main.js"),
+      [`live-${hash}`]: join(HERE, "main.js"),
       [`chart-${hash}`]: join(HERE, "chart.js"),
       [`worker-${hash}`]: join(HERE, "worker.js"),
     },
@@ -65,10 +65,11 @@ async function bundle(out, hash, parts) {
     },
     logLevel: "warning",
   });
-  await build({entryPoints: {live: join(HERE, "style.css")}, outdir: out, bundle: true, minify: true});
+  await build({entryPoints: {[`live-${hash}`]: join(HERE, "style.css")}, outdir: out, bundle: true, minify: true});
 }
 
-async function make(out, hash, paths) {
+async function make(target, hash, paths) {
+  const out = `${target}.unfinished`; // what is there stays until all is made
   rmSync(out, {recursive: true, force: true});
   mkdirSync(out, {recursive: true});
   const write = (file, data) => (writeFileSync(join(out, file), data), {file, bytes: data.length});
@@ -81,9 +82,11 @@ async function make(out, hash, paths) {
     lib: write(`lib-${hash}.zip`, lib),
   };
   await bundle(out, hash, parts);
-  write("manifest.json", JSON.stringify({hash, parts}));
+  write("manifest.json", JSON.stringify({hash, script: `live-${hash}.js`, style: `live-${hash}.css`, parts}));
+  rmSync(target, {recursive: true, force: true});
+  renameSync(out, target);
   const megabytes = Object.values(parts).reduce((sum, part) => sum + part.bytes, 0) / 1e6;
-  console.log(`==> live page: ${relative(process.cwd(), out)} (${megabytes.toFixed(1)} MB at a first touch)`);
+  console.log(`==> live page: ${relative(process.cwd(), target)} (${megabytes.toFixed(1)} MB at a first touch)`);
 }
 
 const {values} = parseArgs({options: {out: {type: "string", default: join(ROOT, "_build/live")}}});

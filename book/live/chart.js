@@ -2,12 +2,14 @@
 // Text and axes take the page's own text colour whenever they are drawn, so that they follow the theme.
 
 import uPlot from "uplot";
+import {along, alongHorizontal, alongVertical, besidePoint, boxAt, freest} from "./labels.js";
 import {aligned, limits, numberText, spread, ticks} from "./scale.js";
 
 const COLOURS = ["#1b7abf", "#d55e00", "#0b9069", "#b8579a", "#997500", "#7a7a7a"]; // as in lib/plots/style.py
 const DASHES = [[], [], [], [7, 3], [7, 3], [2, 3]];
 const [FAINT, SOFT] = [0.14, 0.55]; // opacity of grid lines, of reference lines
 const LINE = 15; // px from one line of text to the next
+const SPOT = 11; // px that a colour takes before its name
 const WIDEST = 620; // px
 const LABEL_SHARE = 0.3; // of the width, at most, for labels at line ends
 const FONT = '13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
@@ -82,7 +84,8 @@ function seriesOptions({kind}, i) {
   const stroke = COLOURS[i % COLOURS.length];
   if (kind === "points") return {stroke, paths: () => null, points: {show: true, size: 8, fill: stroke}};
   if (kind === "bars") return {stroke, fill: stroke, paths: uPlot.paths.bars({size: [0.7, 80]}), points: {show: false}};
-  return {stroke, width: 2, dash: DASHES[i % DASHES.length], spanGaps: true, points: {show: false}};
+  const dash = DASHES[i % DASHES.length];
+  return {stroke, width: 2.5, dash, spanGaps: true, paths: uPlot.paths.spline(), points: {show: false}};
 }
 
 function scaleOptions(drawing, axis) {
@@ -97,7 +100,8 @@ function axisOptions(drawing, axis) {
     font: FONT,
     stroke: ink,
     grid: {stroke: faint, width: 1},
-    ticks: {stroke: faint, size: 4},
+    ticks: {stroke: ink, width: 1, size: 4},
+    border: {show: true, stroke: ink, width: 1},
     gap: 3,
     size: axis === "x" ? 42 : (u, values) => 12 + Math.max(0, ...(values ?? []).map((text) => textWidth(u.ctx, text))),
     splits: (u) => ticks(...limits(drawing.chart, axis), drawing.chart[axis].scale, tickCount(u, axis)),
@@ -120,8 +124,8 @@ function annotate(u, {chart, ink}) {
   write(ctx, chart.y.label, 4, LINE, "left");
   write(ctx, chart.x.label, Math.max(box.left + box.width, textWidth(ctx, chart.x.label) + 4), u.height - 5, "right");
   labelLineEnds(u, chart, ink, box);
-  labelReferences(u, chart, ink, box);
-  labelPoints(u, chart, box);
+  drawReferences(u, chart, ink, box);
+  labelInside(u, chart, box);
   ctx.restore();
 }
 
@@ -189,31 +193,56 @@ function stroke(ctx, colour, points, dash = []) {
   ctx.stroke();
 }
 
-// Labels of vertical lines stand at the top, each on a line of its own, so that close ones do not meet.
-function labelReferences(u, chart, ink, box) {
-  const soft = withAlpha(ink, SOFT);
-  chart.references.filter(({axis}) => axis === "x").forEach(({label, value}, row) => {
-    const x = xOf(u, value, box);
-    stroke(u.ctx, soft, [[x, box.top], [x, box.bottom]], [4, 3]);
-    const fits = x + 5 + textWidth(u.ctx, label) <= box.right;
-    write(u.ctx, label, fits ? x + 5 : x - 5, box.top + LINE * (row + 0.8), fits ? "left" : "right");
-  });
-  chart.references.filter(({axis}) => axis === "y").forEach(({label, value}) => {
-    const y = yOf(u, value, box);
-    stroke(u.ctx, soft, [[box.left, y], [box.right, y]], [4, 3]);
-    write(u.ctx, label, box.right - 2, y < box.top + LINE ? y + LINE : y - 4, "right");
+function drawReferences(u, chart, ink, box) {
+  for (const {axis, value} of chart.references) {
+    const at = axis === "x" ? xOf(u, value, box) : yOf(u, value, box);
+    const ends = axis === "x" ? [[at, box.top], [at, box.bottom]] : [[box.left, at], [box.right, at]];
+    stroke(u.ctx, withAlpha(ink, SOFT), ends, [4, 3]);
+  }
+}
+
+// Reference lines and points get their names where room is; a group of points has one, at the highest, with its colour.
+function labelInside(u, chart, box) {
+  const room = {taken: [], crossed: crossedBy(u, chart, box), bounds: {left: 0, top: LINE, right: u.width, bottom: box.bottom}};
+  for (const {label, axis, value} of chart.references) {
+    const places = axis === "x" ? alongVertical(xOf(u, value, box), box, LINE) : alongHorizontal(yOf(u, value, box), box, LINE);
+    place(u.ctx, label, places, room);
+  }
+  const named = (kind) => kind === "points" || (kind === "bars" && chart.series.length > 1);
+  chart.series.forEach(({label, kind, x, y}, i) => {
+    if (!named(kind) || !x.length) return;
+    const top = y.indexOf(Math.max(...y));
+    place(u.ctx, label, besidePoint(xOf(u, x[top], box), yOf(u, y[top], box)), room, COLOURS[i % COLOURS.length]);
   });
 }
 
-// One name for a group of points, at the highest.
-function labelPoints(u, chart, box) {
-  const named = (kind) => kind === "points" || (kind === "bars" && chart.series.length > 1);
-  for (const {label, x, y} of chart.series.filter((series) => named(series.kind) && series.x.length)) {
-    const top = y.indexOf(Math.max(...y));
-    const at = xOf(u, x[top], box);
-    const fits = at + 8 + textWidth(u.ctx, label) <= u.width;
-    write(u.ctx, label, fits ? at + 8 : at - 8, Math.max(box.top + LINE, yOf(u, y[top], box) - 8), fits ? "left" : "right");
-  }
+function crossedBy(u, chart, box) {
+  const lines = chart.references.map(({axis, value}) =>
+    axis === "x"
+      ? [[xOf(u, value, box), box.top], [xOf(u, value, box), box.bottom]]
+      : [[box.left, yOf(u, value, box)], [box.right, yOf(u, value, box)]]);
+  const series = chart.series.map(({x, y}) => x.map((value, i) => [xOf(u, value, box), yOf(u, y[i], box)]));
+  const joined = series.filter((_, i) => chart.series[i].kind === "line");
+  return [...series.flat(), ...[...joined, ...lines].flatMap((places) => along(places))];
+}
+
+function place(ctx, text, places, room, colour) {
+  const spot = colour ? SPOT : 0;
+  const size = {width: textWidth(ctx, text) + spot, height: LINE};
+  const found = freest(places, size, room);
+  room.taken.push(boxAt(found, size.width, size.height));
+  const left = found.align === "left" ? found.x : found.x - size.width;
+  write(ctx, text, left + spot, found.y, "left");
+  if (colour) dot(ctx, colour, left + 4, found.y - 4.5);
+}
+
+function dot(ctx, colour, x, y) {
+  const ink = ctx.fillStyle;
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.arc(x, y, 3.5, 0, 2 * Math.PI);
+  ctx.fill();
+  ctx.fillStyle = ink;
 }
 
 function readingText(u, chart) {

@@ -66,6 +66,8 @@ export function question(state) {
 
 export const isWanted = (state) => Object.values(state.whatIfs).some((whatIf) => whatIf.wanted);
 
+export const isBusy = (state, id) => state.whatIfs[id].wanted || state.asked?.id === id;
+
 export const isAtStart = (whatIf) => same(whatIf.shown, whatIf.start);
 
 export const isStale = (whatIf) => !same(whatIf.shown, whatIf.values);

@@ -28,7 +28,7 @@ export function open(section, {moved, reset, touched, copied}) {
   const form = section.querySelector("form");
   form.reset();
   form.querySelector("fieldset").disabled = false;
-  form.querySelector(".what-if-reset").after(copyButton(copied));
+  addCopyButton(form.querySelector(".what-if-reset"), copied);
   for (const kind of ["pointerdown", "focusin", "keydown"]) form.addEventListener(kind, touched);
   listen(form, moved, reset);
 }
@@ -47,12 +47,15 @@ function listen(form, moved, reset) {
   form.addEventListener("reset", () => (clearTimeout(typing), setTimeout(reset))); // once the fields are put back
 }
 
-function copyButton(copied) {
-  const button = document.createElement("button");
-  Object.assign(button, {type: "button", className: "what-if-copy", textContent: "Copy link"});
+function addCopyButton(reset, copied) {
+  const button = make("button", {type: "button", className: "what-if-copy", textContent: "Copy link"});
   button.addEventListener("click", copied);
-  return button;
+  const both = make("div", {className: "what-if-buttons"});
+  reset.replaceWith(both);
+  both.append(reset, button);
 }
+
+const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
 function moveOf(target) {
   const slider = target.type === "range";
@@ -61,12 +64,12 @@ function moveOf(target) {
 
 const scaleOf = (slider) => ({log: slider.dataset.scale === "log", whole: "whole" in slider.dataset});
 
-export function draw(section, whatIf, engine) {
+export function draw(section, whatIf, engine, busy) {
   for (const field of fieldsOf(section)) drawControl(field, whatIf);
   drawMessage(section, whatIf, engine);
   const answer = section.querySelector(".what-if-answer");
   answer.classList.toggle("what-if-stale", isStale(whatIf));
-  answer.setAttribute("aria-busy", String(whatIf.wanted));
+  answer.setAttribute("aria-busy", String(busy));
 }
 
 // A field or slider that is in the reader's hand is left alone.
@@ -91,7 +94,7 @@ function drawFault(field, control, message) {
   if (message === (shown?.textContent ?? "")) return;
   shown?.remove();
   const others = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((other) => other && other !== id);
-  if (message) control.append(Object.assign(document.createElement("p"), {id, className: "what-if-fault", textContent: message}));
+  if (message) control.append(make("p", {id, className: "what-if-fault", textContent: message}));
   setOrRemove(field, "aria-describedby", [...(message ? [id] : []), ...others].join(" "));
   setOrRemove(field, "aria-invalid", message && "true");
 }
@@ -130,7 +133,7 @@ function say(message, kind, text) {
 function drawProgress(message, loaded) {
   const bar = message.nextElementSibling?.matches("progress") ? message.nextElementSibling : null;
   if (loaded === null) return bar?.remove();
-  const shown = bar ?? Object.assign(document.createElement("progress"), {max: BYTES, ariaLabel: `${SIZE} to fetch`});
+  const shown = bar ?? make("progress", {max: BYTES, ariaLabel: `${SIZE} to fetch`});
   if (!bar) message.after(shown);
   shown.value = loaded;
 }
