@@ -10,7 +10,7 @@ from lib.units import SECONDS_PER_DAY
 # The three shapes that seed document 000 tries for "about 2.2B" parameters: d_ff is int(2.67 d_model), head untied.
 SEED_SHAPES = tuple(
     Transformer(
-        name=f"{n_layers}L / {d_model}H / {n_heads} heads",
+        name=f"{n_layers} x {d_model:,}",
         source="seed document 000, step 3",
         n_layers=n_layers,
         d_model=d_model,
@@ -79,10 +79,10 @@ def candidate_table(candidates):
 
     >>> from lib.shapes import search
     >>> print(candidate_table(search(13.46e9, n_best=1)))
-    layers x width     heads    d_ff  d_ff / width      parameters  from target  width / layers
-    40 x 5,120      40 x 128  14,592          2.85  13,487,723,520       +0.21%             128
+    layers x width  heads    d_ff      parameters  from target  width / layers
+    40 x 5,120         40  14,592  13,487,723,520       +0.21%             128
     """
-    head = ("layers x width", "heads", "d_ff", "d_ff / width", "parameters", "from target", "width / layers")
+    head = ("layers x width", "heads", "d_ff", "parameters", "from target", "width / layers")
     return Table(head=head, rows=tuple(map(_candidate, candidates)))
 
 
@@ -90,36 +90,30 @@ def _candidate(found):
     shape = found.shape
     return (
         f"{shape.n_layers} x {shape.d_model:,}",
-        f"{shape.n_heads} x {shape.head_dim}",
+        f"{shape.n_heads}",
         f"{shape.d_ff:,}",
-        f"{shape.d_ff / shape.d_model:.2f}",
         f"{shape.n_params:,}",
         f"{found.distance:+.2%}",
         f"{shape.width_over_depth:.3g}",
     )
 
 
-def seed_shape_table(n_params):
-    """The shapes of the seed document beside the size that its budget asks for.
+def seed_shape_table():
+    """The shapes of the seed document: their parameters, and what their inner widths leave over of a tile.
 
-    Args:
-        n_params: that size.
-
-    >>> print(seed_shape_table(13.46e9).rows[0])
-    ('24L / 2048H / 16 heads', '1.209B', '1.34B', '10.0%', '5,468 = 42 x 128 + 92')
+    >>> print(seed_shape_table())
+    layers x width  heads  non-embedding  all parameters   d_ff  over a multiple of 128
+    24 x 2,048         16         1.209B           1.34B  5,468                      92
+    32 x 1,792         14         1.234B          1.349B  4,784                      48
+    28 x 1,920         15          1.24B          1.363B  5,126                       6
     """
-    head = ("shape in the text", "non-embedding", "all parameters", "of the size asked for", "d_ff")
-    rows = tuple(
-        (
-            shape.name,
-            units.show_count(shape.non_vocabulary_params),
-            units.show_count(shape.n_params),
-            f"{shape.n_params / n_params:.1%}",
-            f"{shape.d_ff:,} = {shape.d_ff // TILE} x {TILE} + {shape.d_ff % TILE}",
-        )
-        for shape in SEED_SHAPES
-    )
-    return Table(head=head, rows=rows)
+    head = ("layers x width", "heads", "non-embedding", "all parameters", "d_ff", f"over a multiple of {TILE}")
+    return Table(head=head, rows=tuple(map(_seed_shape, SEED_SHAPES)))
+
+
+def _seed_shape(shape):
+    counts = (units.show_count(shape.non_vocabulary_params), units.show_count(shape.n_params))
+    return (shape.name, f"{shape.n_heads}", *counts, f"{shape.d_ff:,}", f"{shape.d_ff % TILE}")
 
 
 def passes_table(n_tokens, names=_CORPORA):

@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import sys
+from functools import cache
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from lib import plots
+from lib import counts, plots
+from lib.architecture import model
 from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
 from lib.plots.style import INK
@@ -56,19 +58,26 @@ PICTURES = {
     "matmul, other sizes": lambda: plots.matmul_six(n_tokens=3, d_in=7, d_out=2),
     "surface": lambda: plots.loss_surface(law("Besiroglu 2024"), BUDGETS, [("13.46B on 269B", 13.46e9, 269.2e9)]),
     "tokens per parameter": lambda: plots.tokens_per_param(LAWS.values(), runs=[("Chinchilla", 5.76e23, 20.0)]),
+    "token flops": lambda: plots.token_flops(*counts.by_length(model("llama-3-8b"))),
     "valley": lambda: plots.valley([law("Hoffmann 2022"), law("Besiroglu 2024")], 2.17e22),
     "comparison": lambda: plots.compare(DAYS, "days", ("deadline", 14.0), marked="6 N"),
     "fortnight": lambda: plots.where_the_fortnight_goes(FORTNIGHT),
 }
 
 
+@cache
+def drawn(name):
+    picture = PICTURES[name]()
+    picture.draw_without_rendering()  # axis labels find their place when they are drawn
+    return picture
+
+
 @pytest.fixture(params=PICTURES)
 def picture(request):
-    return PICTURES[request.param]()
+    return drawn(request.param)
 
 
 def texts(picture):
-    picture.draw_without_rendering()  # axis labels find their place when they are drawn
     return [t for t in picture.findobj(Text) if t.get_text().strip() and t.get_visible()]
 
 
@@ -114,7 +123,7 @@ def test_axes_say_quantity_and_unit(picture):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_same_picture_gives_the_same_bytes(name):
-    assert plots.to_svg(PICTURES[name]()) == plots.to_svg(PICTURES[name]())
+    assert plots.to_svg(drawn(name)) == plots.to_svg(PICTURES[name]())
 
 
 def test_a_picture_takes_the_colour_of_the_text_around_it(picture):
@@ -199,13 +208,13 @@ def test_a_chart_of_one_point_can_be_drawn():
 
 def test_the_ridge_joins_the_optimum_of_each_budget():
     besiroglu = law("Besiroglu 2024")
-    (axes,) = PICTURES["surface"]().axes
+    (axes,) = drawn("surface").axes
     ridge = next(line for line in axes.lines if len(line.get_xdata()) == len(BUDGETS))
     assert list(zip(*ridge.get_data(), strict=True)) == [besiroglu.optimum(compute) for compute in BUDGETS]
 
 
 def test_each_isoloss_curve_touches_its_isoflop_line_and_never_goes_below():
-    (axes,) = PICTURES["surface"]().axes
+    (axes,) = drawn("surface").axes
     besiroglu = law("Besiroglu 2024")
     for compute, curve in zip(BUDGETS, axes.lines, strict=False):
         n_params, n_tokens = map(np.asarray, curve.get_data())
@@ -215,13 +224,13 @@ def test_each_isoloss_curve_touches_its_isoflop_line_and_never_goes_below():
 
 
 def test_the_fortnight_is_drawn_to_scale():
-    bars = [bar for bar in PICTURES["fortnight"]().artists if bar.get_facecolor()[3] == 1]
+    bars = [bar for bar in drawn("fortnight").artists if bar.get_facecolor()[3] == 1]
     widths = [bar.get_width() for bar in bars]
     assert [w / widths[0] for w in widths] == pytest.approx([1, 0.45, 0.405])
 
 
 def test_compared_bars_are_as_long_as_their_values_and_say_them():
-    picture = PICTURES["comparison"]()
+    picture = drawn("comparison")
     *bars, limit = picture.artists
     assert [bar.get_width() / bars[0].get_width() for bar in bars] == pytest.approx([1, 14.7 / 14, 15.4 / 14])
     assert limit.get_x() + limit.get_width() / 2 == pytest.approx(bars[0].get_x() + bars[0].get_width())
@@ -229,13 +238,13 @@ def test_compared_bars_are_as_long_as_their_values_and_say_them():
 
 
 def test_tokens_per_parameter_are_those_of_each_law():
-    (axes,) = PICTURES["tokens per parameter"]().axes
+    (axes,) = drawn("tokens per parameter").axes
     for published, line in zip(LAWS.values(), axes.lines, strict=False):
         assert line.get_ydata() == pytest.approx(published.tokens_per_param(np.asarray(line.get_xdata())))
 
 
 def test_the_valley_is_lowest_at_the_best_size():
-    (axes,) = PICTURES["valley"]().axes
+    (axes,) = drawn("valley").axes
     for line in axes.lines[:2]:
         lowest = np.argmin(line.get_ydata())
         assert line.get_xdata()[lowest] == pytest.approx(1.0)

@@ -3,6 +3,7 @@
 import math
 from itertools import pairwise
 
+import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
@@ -65,18 +66,19 @@ class Labels:
         centres = [(x0 + (x1 - x0) * k / 40, y0 + (y1 - y0) * k / 40) for k in range(41)]
         turned = _Turned(math.atan(slope), width + 2 * _AIR, height)
         places = [turned.shifted(c, side * (height / 2 + 1)) for c in centres if box.contains(*c) for side in (1, -1)]
-        best = min(places, key=lambda p: self._cost_turned(turned, p, box))
+        crossed = np.array(self.crossed).reshape(-1, 2)
+        best = min(places, key=lambda p: self._cost_turned(turned, p, box, crossed))
         at = figure.transFigure.inverted().transform(best)
         turn = {"rotation": math.degrees(turned.angle), "rotation_mode": "anchor"}
         label.set(position=at, ha="center", va="center_baseline", **turn)
         self.crossed.extend(turned.spots(best))
         return label
 
-    def _cost_turned(self, turned, place, box):
+    def _cost_turned(self, turned, place, box, crossed):
         spots = turned.spots(place)
         off = sum(not box.contains(*spot) for spot in spots)
         over = sum(t.padded(_AIR).contains(*spot) for t in self.taken for spot in spots)
-        return 1000 * (off + over) + sum(turned.covers(place, point) for point in self.crossed)
+        return 1000 * (off + over) + int(turned.covers(place, crossed).sum())
 
     def at_line_ends(self, ends):
         """Label lines in the right margin, pushed apart where they would touch.
@@ -138,10 +140,10 @@ class _Turned:
     def shifted(self, point, across):
         return point[0] - across * self.sin, point[1] + across * self.cos
 
-    def covers(self, centre, point):
-        dx, dy = point[0] - centre[0], point[1] - centre[1]
+    def covers(self, centre, points):
+        dx, dy = points[:, 0] - centre[0], points[:, 1] - centre[1]
         along, across = dx * self.cos + dy * self.sin, dy * self.cos - dx * self.sin
-        return abs(along) < self.width / 2 and abs(across) < self.height / 2
+        return (abs(along) < self.width / 2) & (abs(across) < self.height / 2)
 
     def spots(self, centre):
         grid = [(u * self.width / 2, v * self.height / 2) for u in (-1, -0.5, 0, 0.5, 1) for v in (-1, 0, 1)]

@@ -3,22 +3,23 @@
 from matplotlib.patches import Polygon
 
 from lib import check
+from lib.plan import STEPS
 from lib.plots.style import BLUE, FAINT, INK, SMALL, TEXT, house_style, new_picture
 
-STEPS = {
-    "brief": "what is asked",
-    "compute": "FLOPs to spend",
-    "allocation": "size and tokens",
-    "architecture": "a shape to train",
-    "data": "tokens to find",
-    "memory": "what each GPU holds",
-    "layout": "who computes what",
-    "recipe": "how it learns",
-    "operations": "what will break",
-    "cost": "money and energy",
-    "pilot": "small runs first",
-    "review": "go or wait",
-}
+_ASKS = (
+    "what is asked",
+    "FLOPs to spend",
+    "size and tokens",
+    "a shape to train",
+    "tokens to find",
+    "what each GPU holds",
+    "who computes what",
+    "how it learns",
+    "what will break",
+    "money and energy",
+    "small runs first",
+    "go or wait",
+)
 _COLUMNS, _STEP_WIDTH, _STEP_HEIGHT, _ROW, _TIP, _LEFT = 3, 124.0, 36.0, 52.0, 10.0, 1.0
 
 
@@ -33,11 +34,11 @@ def way_of_a_plan(here):
     """
     here = (here,) if isinstance(here, str) else tuple(here)
     for step in here:
-        check.choice(tuple(STEPS), here=step)
+        check.choice(STEPS, here=step)
     rows = -(-len(STEPS) // _COLUMNS)
     with house_style():
         picture = new_picture(height=(rows * _ROW + 4) / 72)
-        for place, (step, asks) in enumerate(STEPS.items()):
+        for place, (step, asks) in enumerate(zip(STEPS, _ASKS, strict=True)):
             row, column = divmod(place, _COLUMNS)
             corner = (_LEFT + column * _STEP_WIDTH, picture.bbox.height - (row + 1) * _ROW + 1)
             _step(picture, corner, step, asks, step in here)
