@@ -344,3 +344,13 @@ def test_the_table_of_packages_is_true():
         {needed.name: PINS[needed.name] for needed in requirements()} | npm["dependencies"] | npm["devDependencies"]
     )
     assert {name: version for name, _, version in rows if name not in ("package", "---")} == wanted
+
+
+def test_the_answer_in_the_readme_is_the_answer():
+    """The command of README.md prints what README.md shows; only the end of the answer may be left out there."""
+    command, shown = re.search(r"```console\n\$ (.*)\n((?:.|\n)*?)```", (ROOT / "README.md").read_text()).groups()
+    assert command.startswith(".venv/bin/handbook ")
+    handbook = Path(sys.executable).parent / "handbook"
+    done = subprocess.run([handbook, *command.split()[1:]], capture_output=True, text=True, timeout=60, check=True)
+    assert len(shown.splitlines()) > 10
+    assert done.stdout.startswith(shown)
