@@ -31,7 +31,7 @@ class Allocation:
     source: str = ""
 
     def __post_init__(self):
-        check.positive(n_params=self.n_params, n_tokens=self.n_tokens)
+        check.fields(self, positive="n_params n_tokens", text="name source")
 
     @property
     def compute_flops(self):
@@ -56,6 +56,10 @@ class Comparison:
 
     run: Allocation
     law: ScalingLaw
+
+    def __post_init__(self):
+        check.instance(Allocation, run=self.run)
+        check.instance(ScalingLaw, law=self.law)
 
     @property
     def best(self):

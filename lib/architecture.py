@@ -265,7 +265,7 @@ def model(name):
     >>> f"{model('Mistral 7B').n_params:,}"
     '7,241,732,096'
     """
-    return check.lookup(_BY_NAME, name=name)
+    return check.lookup(_BY_NAME, model=name)
 
 
 def _fill(shape, **usual):

@@ -4,10 +4,10 @@
 of entries that a scalar would be refused for, so that a search can drop them before it calls a formula.
 """
 
+import dataclasses
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral, Real
 
 # Passed on, so that a module imports one door only.
@@ -29,7 +29,7 @@ def is_array(value):
     return hasattr(value, "__array_namespace__") and getattr(value, "ndim", 0) > 0
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Rule:
     """What a number must be: the words for it, and the test for a float or a float array."""
 
@@ -155,6 +155,27 @@ def scalar(**values):
         _kind("one number", name, value)
 
 
+def fields(record, **kinds):
+    """Refuse fields of a dataclass that are not of their kind; None passes where it is the field's default.
+
+    Args:
+        record: an instance, in its `__post_init__`.
+        kinds: a function of this module -> the fields, in one text: positive="days mfu". Numbers must be scalars.
+
+    >>> from lib.hardware import Cluster
+    >>> fields(Cluster(accelerator="h100", n_gpus=8), integer="n_gpus")
+    """
+    may_be_none = {field.name for field in dataclasses.fields(record) if field.default is None}
+    for kind, names in kinds.items():
+        for name in names.split():
+            value = getattr(record, name)
+            if value is None and name in may_be_none:
+                continue
+            if kind in _RULED:
+                scalar(**{name: value})
+            _KINDS[kind](**{name: value})
+
+
 def integer(**values):
     """Refuse what is not of Python's integer type and at least 1: the sizes that a shape is built from.
 
@@ -256,6 +277,10 @@ def result(**values):
     if not FINITE.holds(number):
         raise ValueError(f"{name} = {number}: {FINITE.allowed}; the inputs are too large")
     return number
+
+
+_RULED = {f.__name__: f for f in (positive, non_negative, finite, fraction, share, whole, count)}
+_KINDS = _RULED | {f.__name__: f for f in (integer, natural, boolean, text)}
 
 
 def _all(rule, values):

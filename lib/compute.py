@@ -178,6 +178,7 @@ def possible_utilization(peak_flops, **utilization):
     >>> possible_utilization(989e12, hfu=0.55)
     0.55
     """
+    check.positive(peak_flops=peak_flops)
     ((name, value),) = utilization.items()
     value = check.result(**utilization)
     if every(value <= 1 + _ROUNDING):

@@ -37,8 +37,7 @@ class Corpus:
     remark: str = ""
 
     def __post_init__(self):
-        sizes = ("n_bytes", "printed_tokens", "tokens_per_byte")
-        check.positive(**{size: getattr(self, size) for size in sizes if getattr(self, size) is not None})
+        check.fields(self, positive="n_bytes printed_tokens tokens_per_byte", text="name tokenizer source remark")
         if self.printed_tokens is None and (self.n_bytes is None or self.tokens_per_byte is None):
             raise ValueError(f"{self.name}: printed_tokens, or n_bytes with tokens_per_byte")
 

@@ -17,7 +17,7 @@ class Errors:
     beta: float
 
     def __post_init__(self):
-        check.positive(**vars(self))
+        check.fields(self, positive="E A B alpha beta")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +29,20 @@ class Range:
     compute_at_most: float  # the box of N and D has an empty corner: its largest run was far smaller than 6 N D there
 
     def __post_init__(self):
-        check.positive(compute_at_most=self.compute_at_most)
+        check.fields(self, positive="compute_at_most")
         for name in ("n_params", "n_tokens"):
-            low, high = getattr(self, name)
-            check.positive(**{f"{name} from": low, f"{name} to": high})
-            if low > high:
-                raise ValueError(f"{name} = {low:g} to {high:g}: the lower end first")
+            ends = getattr(self, name)
+            if not isinstance(ends, tuple) or len(ends) != 2:
+                raise TypeError(f"{name} = {ends!r} ({type(ends).__name__}): two numbers, the lower end first")
+            for place, end in enumerate(ends):
+                check.scalar(**{f"{name}[{place}]": end})
+                check.positive(**{f"{name}[{place}]": end})
+            if ends[0] > ends[1]:
+                raise ValueError(f"{name} = {ends[0]:g} to {ends[1]:g}: the lower end first")
 
     def holds(self, n_params, n_tokens):
         """True where a run of this size lies among the runs that were fitted; element by element for arrays."""
+        check.positive(n_params=n_params, n_tokens=n_tokens)
         (n_low, n_high), (d_low, d_high) = self.n_params, self.n_tokens
         inside_box = (n_params >= n_low) & (n_params <= n_high) & (n_tokens >= d_low) & (n_tokens <= d_high)
         return inside_box & (train_flops(n_params, n_tokens) <= self.compute_at_most)
@@ -57,6 +62,9 @@ class Origin:
     fine_errors: Errors | None = None  # more digits than the paper prints, where its authors give them
     remark: str = ""
 
+    def __post_init__(self):
+        check.fields(self, positive="n_runs", text="source n_counts tokenizer corpus remark")
+
 
 @dataclass(frozen=True, kw_only=True)
 class LossVerdict:
@@ -71,8 +79,9 @@ class LossVerdict:
     error: float | None  # nats per token; None: none was published, and the sign alone decides
 
     def __post_init__(self):
-        check.positive(loss=self.loss, target_loss=self.target_loss)
+        check.fields(self, positive="loss target_loss")
         if self.error is not None:
+            check.scalar(error=self.error)
             check.non_negative(error=self.error)
 
     @property

@@ -43,8 +43,7 @@ class Run:
     sources: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self):
-        check.text(name=self.name)
-        check.positive(n_params=self.n_params, n_tokens=self.n_tokens, gpu_hours=self.gpu_hours)
+        check.fields(self, positive="n_params n_tokens gpu_hours", text="name")
         accelerator(self.accelerator).peak_flops(self.dtype)
 
     @property

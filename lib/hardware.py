@@ -69,15 +69,15 @@ class Accelerator:
     facts: Mapping[str, Fact] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self):
+        check.instance(Mapping, peaks=self.peaks)
         if not self.peaks:
             raise ValueError(f"peaks = {self.peaks!r}: at least one data type, of {', '.join(DTYPES)}")
         for dtype, peak in self.peaks.items():
             check.choice(DTYPES, dtype=dtype)
             check.positive(**{f"peaks[{dtype!r}]": peak})
-        check.positive(memory_gb=self.memory_gb, memory_bytes_per_second=self.memory_bytes_per_second)
-        known = {name: getattr(self, name) for name in ("memory_bytes", "link_bytes_per_second", "power_watts")}
-        check.positive(**{name: value for name, value in known.items() if value is not None})
-        check.integer(devices_per_module=self.devices_per_module)
+        rates = "memory_bytes_per_second link_bytes_per_second"
+        check.fields(self, positive=f"memory_gb memory_bytes power_watts {rates}", integer="devices_per_module")
+        check.fields(self, text="name vendor note left_out")
         object.__setattr__(self, "peaks", MappingProxyType(dict(self.peaks)))
         object.__setattr__(self, "facts", MappingProxyType(dict(self.facts)))
 

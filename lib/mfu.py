@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from lib import check, facts
+from lib.architecture import Transformer
 from lib.compute import possible_utilization
 from lib.flops import ATTENTION, RECOMPUTE, attention_flops, recomputed_flops
 from lib.units import SECONDS_PER_DAY
@@ -77,8 +78,7 @@ class MfuConvention:
         check.choice(tuple(PARAMS), params=self.params)
         check.choice(tuple(ATTENTION), attention=self.attention)
         check.choice(tuple(COUNTED_RECOMPUTE), recompute=self.recompute)
-        if self.peak_flops is not None:
-            check.positive(peak_flops=self.peak_flops)
+        check.fields(self, positive="peak_flops")
 
     def dividing_by(self, peak_flops, peak):
         """The same count over another peak: FLOP/s, and in words which one."""
@@ -104,6 +104,7 @@ class MfuConvention:
 
     def counted_params(self, model):
         """N as this convention counts it, for a `Transformer`."""
+        check.instance(Transformer, model=model)
         if self.params == "total":
             return model.n_params
         if self.params == "without_tables":
@@ -279,6 +280,7 @@ def days_under(convention, model, n_tokens, seq_len, n_gpus, utilization):
     check.positive(n_tokens=n_tokens)
     check.whole(n_gpus=n_gpus)
     check.fraction(utilization=utilization)
+    check.instance(MfuConvention, convention=convention)
     flops_per_second = n_gpus * _peak(convention) * utilization
     seconds = n_tokens * convention.flops_per_token(model, seq_len) / flops_per_second
     return check.result(days_under=seconds / SECONDS_PER_DAY)
@@ -302,13 +304,13 @@ def days_ratio(convention, model, seq_len):
     >>> round(days_ratio(convention("Megatron-Bridge"), model("llama-3-8b"), 8192), 2)
     1.07
     """
+    check.instance(MfuConvention, convention=convention)
     return convention.flops_per_token(model, seq_len) / CONVENTIONS["6N"].flops_per_token(model, seq_len)
 
 
 def _fits(unit, convention):
     check.choice(tuple(UNITS), unit=unit)
-    if not isinstance(convention, MfuConvention):
-        raise TypeError(f"convention = {convention!r:.60} ({type(convention).__name__}): an MfuConvention")
+    check.instance(MfuConvention, convention=convention)
     if unit in ("MFU", "HFU") and unit != convention.measure:
         counts = "recomputation" if convention.measure == "HFU" else "no recomputation"
         raise ValueError(

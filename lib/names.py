@@ -29,7 +29,11 @@ def instance(kind, **values):
     """
     for name, value in values.items():
         if not isinstance(value, kind):
-            raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): a {kind.__name__}")
+            raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): {_article(kind.__name__)}")
+
+
+def _article(noun):
+    return f"{'an' if noun[0] in 'AEIO' else 'a'} {noun}"
 
 
 def choice(allowed, **values):

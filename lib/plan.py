@@ -76,15 +76,15 @@ class Brief:
     seq_len: int = 4096
 
     def __post_init__(self):
-        check.positive(peak_flops=self.peak_flops, days=self.days)
-        check.fraction(mfu=self.mfu, goodput=self.goodput)
+        check.fields(self, positive="peak_flops days loss_at_most gb_per_gpu_at_most", fraction="mfu goodput")
+        check.fields(self, text="name model")
+        check.instance(Cluster, cluster=self.cluster)
         check.choice(COUNTED_DAYS, counted_days=self.counted_days)
         check.integer(seq_len=self.seq_len)
-        for name in ("loss_at_most", "gb_per_gpu_at_most"):
-            if getattr(self, name) is not None:
-                check.positive(**{name: getattr(self, name)})
         law(self.law_name)
         corpus(self.corpus_name)
+        if self.model:
+            model(self.model)
 
     @property
     def compute_flops(self):
@@ -111,6 +111,9 @@ class Plan:
     """
 
     brief: Brief
+
+    def __post_init__(self):
+        check.instance(Brief, brief=self.brief)
 
     @cached_property
     def allocation(self):
@@ -273,6 +276,7 @@ def lines(plan, step):
     >>> lines(PLANS[0], "data")[1].text
     '1.036'
     """
+    check.instance(Plan, plan=plan)
     check.choice(FILLED, step=step)
     return tuple(
         Line(step=step, label=line[0], value=line[1], unit=line[2] if len(line) > 2 else "")

@@ -36,7 +36,9 @@ class ScalingLaw:
     origin: Origin | None = None
 
     def __post_init__(self):
-        check.positive(E=self.E, A=self.A, B=self.B, alpha=self.alpha, beta=self.beta)
+        check.fields(self, positive="E A B alpha beta", text="name")
+        if self.origin is not None:
+            check.instance(Origin, origin=self.origin)
 
     @property
     def source(self):

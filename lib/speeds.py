@@ -6,7 +6,7 @@ from types import MappingProxyType
 from lib import check, facts
 from lib.architecture import Transformer, model
 from lib.hardware import accelerator
-from lib.mfu import MfuConvention, convention, reported
+from lib.mfu import UNITS, MfuConvention, convention, reported
 
 _SIZES = dict.fromkeys(("d_model", "head_dim", "d_ff"), "dimensions")
 _SIZES |= {"n_layers": "layers", "n_heads": "heads", "n_kv_heads": "heads", "vocab_size": "rows"}
@@ -24,6 +24,11 @@ class Figure:
     unit: str  # one of lib.mfu.UNITS
     convention: MfuConvention
     printed: str = ""
+
+    def __post_init__(self):
+        check.fields(self, positive="value", text="printed")
+        check.choice(tuple(UNITS), unit=self.unit)
+        check.instance(MfuConvention, convention=self.convention)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +51,21 @@ class Speed:
     source: str
     remark: str = ""
 
+    def __post_init__(self):
+        check.fields(self, whole="n_gpus seq_len", text="name source remark")
+        check.instance(Transformer, model=self.model)
+        accelerator(self.accelerator).peak_flops(self.dtype)
+        if self.tokens_per_second_per_gpu is not None:
+            check.fields(self, positive="tokens_per_second_per_gpu")
+
     def computed(self, figure):
         """A figure made of the speed once more, by its convention alone."""
+        check.instance(Figure, figure=figure)
         return reported(self.tokens_per_second_per_gpu, figure.unit, figure.convention, self.model, self.seq_len)
 
     def ratio(self, figure):
         """Published over computed: 1, up to rounding, where the convention is the publisher's own."""
+        check.instance(Figure, figure=figure)
         return figure.value / self.computed(figure)
 
 

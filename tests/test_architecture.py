@@ -135,7 +135,7 @@ def test_a_model_is_found_however_its_name_is_written(name):
 
 
 def test_a_model_that_is_missing_gets_the_nearest_name():
-    with pytest.raises(ValueError, match=r"name = 'lama-3-8b': .*did you mean 'Llama 3 8B'"):
+    with pytest.raises(ValueError, match=r"model = 'lama-3-8b': .*did you mean 'Llama 3 8B'"):
         model("lama-3-8b")
 
 
