@@ -1,5 +1,6 @@
 """Tables that put conventions of utilization side by side: what they count, what they make of speeds and days."""
 
+from lib import check
 from lib.architecture import model
 from lib.compute import GOODPUT, calendar_days, train_flops
 from lib.flops import attention_flops, head_flops, layer_flops, train_flops_per_token
@@ -8,17 +9,21 @@ from lib.speeds import SPEEDS
 from lib.tables import Table
 from lib.units import HOURS_PER_DAY, show_number
 
-_PARAMS = {"total": "all", "without_input_table": "without the input table", "without_tables": "without both tables"}
+_PARAMS = {"total": "all", "without_input_table": "no input table", "without_tables": "no tables"}
 _ATTENTION = {"none": "no", "causal": "half", "full": "full"}
 _RECOMPUTE = {
     "none": "no",
     "full": "the layers",
-    "whole_model": "all of forward",
-    "palm_540b": "three quarters",
-    "selective_twice": "attention, twice",
+    "whole_model": "all of it",
+    "palm_540b": "most of it",
+    "selective_twice": "attention",
 }
 _LENGTHS = tuple(int(1024 * 2 ** (k / 4)) for k in range(25))  # 1k to 64k
-_DAYS = {"6N": "6N alone", "Megatron-Bridge": "half of attention", "Megatron-LM": "full attention"}
+_DAYS = {
+    "6N": "MFU counts 6N alone",
+    "Megatron-Bridge": "MFU counts half of attention too",
+    "Megatron-LM": "MFU counts full attention too",
+}
 
 
 def conventions():
@@ -70,8 +75,8 @@ def days(shape, n_tokens, seq_len, n_gpus, peak_flops, utilization):
 
     >>> from lib.architecture import model
     >>> found = days(model("llama-3-8b"), 15e12, 8192, 1024, 989.4e12, 0.40)
-    >>> [(name, round(number, 1)) for name, number in found]
-    [('6N alone', 20.6), ('half of attention', 22.1), ('full attention', 24.8)]
+    >>> found[0][0], [round(number, 1) for _, number in found]
+    ('MFU counts 6N alone', [20.6, 22.1, 24.8])
     """
     run = {"model": shape, "n_tokens": n_tokens, "seq_len": seq_len, "n_gpus": n_gpus, "utilization": utilization}
     return tuple(
@@ -133,22 +138,29 @@ def by_length(shape, lengths=_LENGTHS):
     return lengths, parts, ("6N", train_flops(shape.n_params, 1))
 
 
-def exact_length(shape, attention):
-    """Sequence length at which 6N is the exact count: where attention makes up for what 6N counts in vain  [tokens].
+def length_at(shape, attention, ratio=1.0):
+    """Sequence length at which the exact FLOPs are so many times 6N; 1 is where 6N is exact  [tokens].
+
+    Attention makes up for what 6N counts in vain: an untied input table, norms, biases.
 
     Args:
-        shape: a `Transformer` whose parameters are more than its matrices: one with an untied input table, say.
+        shape: a `Transformer`.
         attention: "causal" or "full".
+        ratio: exact FLOPs over 6N, > 0.
 
     Returns:
-        A float; 0 or less where the count is above 6N at every length.
+        A float; 0 or less where the count is above that at every length.
+
+    Raises:
+        ValueError: if the ratio is not positive.
 
     >>> from lib.architecture import model
-    >>> round(exact_length(model("llama-3-8b"), "causal"))
-    4010
+    >>> round(length_at(model("llama-3-8b"), "causal")), round(length_at(model("llama-3-8b"), "full", 2.0))
+    (4010, 32638)
     """
-    in_vain = train_flops(shape.n_params, 1) - 3.0 * (layer_flops(shape) + head_flops(shape))
-    return in_vain / (3.0 * attention_flops(shape, 1, attention))
+    check.positive(ratio=ratio)
+    left = ratio * train_flops(shape.n_params, 1) - 3.0 * (layer_flops(shape) + head_flops(shape))
+    return left / (3.0 * attention_flops(shape, 1, attention))
 
 
 def ratios(names, lengths, attention):

@@ -187,7 +187,7 @@ def _counted_row(name, times, compute_days, goodput, shape, seq_len):
 
 def _in_time(name, held, days):
     left = days - held
-    margin = f"{show_number(abs(left))} days {'to spare' if left >= 0 else 'too long'}"
+    margin = f"{abs(left):.3g} days {'to spare' if left >= 0 else 'too long'}"
     return Check(label=f"done in {days:g} days, MFU counting {_LINES[name]}", passed=left >= 0, margin=margin)
 
 
@@ -198,7 +198,7 @@ def _days_chart(run, held, times, days):
         Series(label=_LINES[name], x=points, y=tuple(held * times[name] * mfu / x for x in points)) for name in _IN_TIME
     )
     return Chart(
-        title="One MFU, three meanings: the count moves the date as much as a good deal of tuning.",
+        title=f"An MFU of {mfu:g} that counts full attention is one of {mfu / times['Megatron-LM']:.2g} by 6N.",
         alt=f"Calendar days against MFU: three falling curves, full attention {times['Megatron-LM']:.2f} times 6N.",
         x=Axis(label="MFU (fraction of peak)"),
         y=Axis(label="calendar days", scale="log"),
