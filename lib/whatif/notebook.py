@@ -23,7 +23,7 @@ _STYLE = """<style>
 .what-if-live details p { margin: .2em 0 .2em 1em }
 .what-if-live .what-if-word { opacity: .75 }
 .what-if-live figure { margin: .5em 0 }
-.has-error input, .has-error select { outline: 2px solid #c62828 }
+.has-error input, .has-error select { border: 2px solid #c62828 !important }
 </style>"""
 
 
@@ -149,8 +149,8 @@ class Panel:
         self._draw()
 
     def _refuse(self, message, at_fault):
-        said = f'<p role="alert"><strong>Not possible:</strong> {escape(message)}</p>'
-        self.message.value = said if message else ""
+        said = f"<strong>Not possible:</strong> {escape(message)}<br>Below stands the last answer."
+        self.message.value = f'<p role="alert">{said}</p>' if message else ""
         for name, text in self.texts.items():
             (text.add_class if name == at_fault else text.remove_class)("has-error")
 
