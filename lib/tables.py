@@ -38,7 +38,9 @@ class Table:
         return "\n".join([self.caption, *lines] if self.caption else lines)
 
     def _repr_html_(self):
-        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
+        # Never wider than a phone's column, although the table is: the rest of it scrolls away.
+        narrow = 'style="display:inline-block;max-width:85vw;white-space:normal"'
+        caption = f"<caption><span {narrow}>{escape(self.caption)}</span></caption>" if self.caption else ""
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self.head)
         body = "".join(f"<tr>{_cells(row, len(self.head))}</tr>" for row in self.rows)
         # A wide table scrolls inside its own box, also by keyboard: the page stays as wide as the phone.
