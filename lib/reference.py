@@ -23,7 +23,7 @@ def peaks():
         (c.name, *(_shown(c.peaks.get(dtype), TERA) for dtype in DTYPES), _numbers(c, fields))
         for c in ACCELERATORS.values()
     )
-    return Table(head=("accelerator", *DTYPES, "source"), rows=tuple(rows))
+    return Table(head=("chip", *DTYPES, "from"), rows=tuple(rows))
 
 
 def memory_and_links():
@@ -43,7 +43,7 @@ def memory_and_links():
         )
         for chip in ACCELERATORS.values()
     )
-    head = ("accelerator", "memory, GB", "memory, TB/s", "links, GB/s", "power, W", "source")
+    head = ("chip", "memory, GB", "memory, TB/s", "links, GB/s", "power, W", "from")
     return Table(head=head, rows=tuple(rows))
 
 
@@ -54,7 +54,7 @@ def accelerator_documents():
     ('1', 'NVIDIA V100 data sheet (Jan 2020), p. 2, V100 SXM2')
     """
     rows = tuple((str(1 + place), document) for place, document in enumerate(_documents()))
-    return Table(head=("source", "document"), rows=rows)
+    return Table(head=("no.", "document"), rows=rows)
 
 
 def traps():
