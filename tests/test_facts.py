@@ -1,6 +1,9 @@
 """The loader of facts: nothing without unit, source and date gets past it."""
 
 import datetime
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +12,8 @@ from lib import facts
 FIGURES = {"peak_flops_bf16": "FLOP/s", "power_watts": "W", "ratio": ""}
 WORDS = {"tied": bool, "norm": str}
 LABELS = ("aliases", "note")
+LIB = Path(facts.__file__).parent
+DATA = LIB / "data"
 
 ROW = """
 ["X1 80GB"]
@@ -93,3 +98,25 @@ def test_what_is_not_whole_is_refused_with_its_place(text, message):
     with pytest.raises(ValueError, match=r"^chips\.toml: ") as refusal:
         read(text)
     assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", facts.files())
+def test_every_row_of_every_data_file_has_unit_source_and_date(name):
+    """Read without the loader: what a module forgot to check would show here."""
+    tables = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    for entry, table in tables.items():
+        for field, fact in table.items():
+            assert isinstance(fact, bool) or not isinstance(fact, int | float), f"{entry}.{field}: a bare number"
+            if isinstance(fact, dict):
+                whole = {key: table.get(key) for key in ("source", "read")} | fact
+                assert whole["source"].strip(), f"{entry}.{field}: no source"
+                assert isinstance(whole["read"], datetime.date), f"{entry}.{field}: no date"
+                assert isinstance(fact["value"], str | bool) or isinstance(fact["unit"], str), (
+                    f"{entry}.{field}: no unit"
+                )
+
+
+@pytest.mark.parametrize("name", facts.files())
+def test_every_data_file_is_read_by_one_module_through_the_loader(name):
+    readers = [path for path in LIB.glob("*.py") if re.search(rf'\bload\("{name}"', path.read_text(encoding="utf-8"))]
+    assert len(readers) == 1
