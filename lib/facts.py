@@ -39,6 +39,9 @@ class Fact:
     printed: str = ""  # as the source prints it, where that differs from `value`
     note: str = ""
 
+    def __post_init__(self):
+        check.fields(self, text="unit source printed note")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
@@ -48,12 +51,16 @@ class Entry:
     facts: Mapping[str, Fact]
     labels: Mapping[str, object]
 
+    def __post_init__(self):
+        check.fields(self, text="name")
+
     def __getitem__(self, field):
         """The value of a fact or label that the entry has."""
         return self.facts[field].value if field in self.facts else self.labels[field]
 
     def get(self, field, default=None):
         """The value of a fact or label, or the default where the entry has none."""
+        check.text(field=field)
         return self[field] if field in self.facts or field in self.labels else default
 
     @property
@@ -107,6 +114,7 @@ def sources(name):
 
 
 def _text(name):
+    check.choice(files(), name=name)
     return (_DATA / f"{name}.toml").read_text(encoding="utf-8")
 
 
@@ -121,6 +129,7 @@ def parse(text, figures, words=None, labels=(), *, file="text"):
     ...
     ValueError: text: X1.power_watts: no unit; it must be 'W'
     """
+    check.text(text=text, file=file)
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

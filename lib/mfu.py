@@ -247,6 +247,8 @@ def convert(figure, unit, convention, to_unit, to_convention, model, seq_len, n_
     >>> round(convert(800, unit, megatron, unit, bridge, model("llama-3-8b"), 8192))
     711
     """
+    check.choice(tuple(UNITS), to_unit=to_unit)
+    check.instance(MfuConvention, to_convention=to_convention)
     speed = tokens_per_second_per_gpu(figure, unit, convention, model, seq_len, n_gpus)
     return reported(speed, to_unit, to_convention, model, seq_len, n_gpus)
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -73,7 +74,7 @@ def solve(name, settings=None):
         RefusedError: for an unknown name or input, and for a value that has no answer; `control` is the one at fault.
     """
     what_if = find(name)
-    values = what_if.starting_values() | read(what_if, settings or {})
+    values = what_if.starting_values() | read(what_if, {} if settings is None else settings)
     with refusals(values):
         return Answer(what_if=what_if, values=values, view=what_if.view(**values))
 
@@ -85,6 +86,8 @@ def answer(name, settings=None):
 
 def read(what_if, settings):
     """The values that settings mean, by the names of the controls."""
+    with refusals():
+        check.instance(Mapping, settings=settings)
     values = {}
     for key, given in settings.items():
         control = _control(what_if, key)

@@ -1,0 +1,312 @@
+"""Every public function and dataclass of `lib` refuses what it cannot take, naming argument, value and what is allowed.
+
+Functions and dataclasses are found, not listed. Listed is the library's vocabulary: each argument's name, with an
+example and the kind of value that it takes. A name without a kind fails, so that no door is left unwatched.
+"""
+
+import dataclasses
+import importlib
+import inspect
+import math
+import pkgutil
+import re
+
+import numpy as np
+import pytest
+
+import lib
+from lib.allocations import Comparison, published
+from lib.architecture import FIGURES, WORDS, model
+from lib.corpus import FACTS, corpus
+from lib.evidence import LossVerdict
+from lib.gpu_hours import run
+from lib.hardware import Cluster, accelerator
+from lib.mfu import convention
+from lib.plan import A100_FORTNIGHT, Line, Plan
+from lib.scaling import law
+from lib.shapes import Candidate, Constraints
+from lib.speeds import speed
+from lib.whatif import model as whatif
+from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
+
+# The refusals have tests of their own, and so have faces, which are handed what the catalogue has made and checked. The
+# what-ifs' view functions are tested below through the catalogue, by which alone a reader reaches them. Tables of
+# chapters hand their arguments on to what is tested here.
+ELSEWHERE = ("check", "names", "cli", "plots", "whatif")
+ELSEWHERE += ("counts", "fortnight", "reference", "side_by_side", "tables")
+
+SEVEN = "7"  # a number in text, which only a control reads
+NO_NUMBER = (None, True, SEVEN, b"7", 1j, [1.0], {}, np.bool_(True), np.int64(7), np.array([1, 2]), np.array([]))
+NOT_FINITE = (math.nan, math.inf, -math.inf, 10**400)
+NO_TEXT = (None, 5, 1.5, True, b"text", ["text"], np.array([1.0]))
+TWO = np.array([1.0, 1.0])  # fine for a formula, too many for a dataclass
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """An example of what is taken, and what is refused. `bad` is None where a value is only shown as it is."""
+
+    good: object
+    bad: tuple | None
+
+    def or_none(self):
+        return Kind(self.good, tuple(value for value in self.bad if value is not None))
+
+
+def number(good, *bad):
+    return Kind(good, (*NO_NUMBER, *NOT_FINITE, *bad))
+
+
+def positive(good):
+    return number(good, 0, -1)
+
+
+def fraction(good):
+    return number(good, 0, -0.1, 1.1, 45)
+
+
+def whole(good):
+    return number(good, 0, -1, 1.5)
+
+
+def integer(good, *bad):
+    return number(good, -1, 1.5, 2.0, TWO, *bad)
+
+
+def word(good):
+    return Kind(good, (*NO_TEXT, "no such thing", ""))
+
+
+def instance(good):
+    return Kind(good, (None, 5, True, "no such thing", object()))
+
+
+TEXT = Kind("text", NO_TEXT)
+SWITCH = Kind(True, (None, 0, 1, "True", np.bool_(True)))
+SHOWN = Kind(None, None)
+SHOW = ("number", "power", "count", "bytes", "seconds")
+
+# One instance of every dataclass: its fields are the arguments that are spoilt one by one.
+EXAMPLES = (
+    A100_FORTNIGHT,
+    PLAN := Plan(brief=A100_FORTNIGHT),
+    Line(step="compute", label="compute", value=2.17e22, unit="FLOP"),
+    LAW := law("Hoffmann 2022"),
+    LAW.origin,
+    next(law(name).origin.fitted for name in ("Hoffmann 2022", "Besiroglu 2024") if law(name).origin.fitted),
+    law("Besiroglu 2024").origin.errors,
+    LossVerdict(loss=1.95, target_loss=1.96, error=0.03),
+    LLAMA := model("llama-3-8b"),
+    RULES := Constraints(),
+    CANDIDATE := Candidate(shape=LLAMA, target_params=8e9, constraints=RULES),
+    CHIP := accelerator("h100"),
+    CLUSTER := Cluster(accelerator=CHIP, n_gpus=128),
+    CHIP.facts["peak_bf16"],
+    FACTS["The Pile"],
+    corpus("The Pile"),
+    RUN := run("llama-13b"),
+    CHINCHILLA := published("Chinchilla"),
+    Comparison(run=CHINCHILLA, law=LAW),
+    CONVENTION := convention("Megatron-LM").dividing_by(989.4e12, "H100, bf16"),
+    SPEED := speed("llama 3 8b, megatron-lm"),
+    FIGURE := SPEED.figures[0],
+)
+
+
+def _same(kind, names):
+    return dict.fromkeys(names.split(), kind)
+
+
+VOCABULARY = {
+    **_same(positive(8e9), "n_params n_tokens source_tokens n_bytes target_params"),
+    **_same(positive(1e21), "compute compute_at_most"),
+    **_same(positive(2.0), "A B E alpha beta loss target_loss factor attention_backward bytes_per_token"),
+    **_same(positive(20.0), "days compute_days gpu_hours memory_gb tokens_per_second figure value"),
+    **_same(positive(1e15), "memory_bytes_per_second peak_flops"),
+    **_same(positive(1e12).or_none(), "memory_bytes link_bytes_per_second power_watts printed_tokens n_runs"),
+    **_same(positive(2.0).or_none(), "d_ff_ratio tokens_per_byte loss_at_most gb_per_gpu_at_most"),
+    **_same(fraction(0.4), "mfu goodput utilization share tolerance"),
+    **_same(Kind(1.0, (*NO_NUMBER, math.nan, 10**400)), "a b if_true if_false"),
+    **_same(whole(128), "n_gpus seq_len"),
+    **_same(integer(8, 0), "n_layers d_model n_heads d_ff vocab_size n_best devices_per_module"),
+    **_same(integer(8, 0), "width_multiple d_ff_multiple layer_multiple query_group tensor"),
+    **_same(integer(8, 0).or_none(), "n_kv_heads head_dim embedding_width"),
+    **_same(integer(2), "norms_per_layer norms_outside_layers learned_positions"),
+    **_same(Kind("text", NO_TEXT), "name source used_by peak printed remark tokenizer n_counts vendor note left_out"),
+    **_same(SWITCH, "gated tied qkv_bias attention_output_bias mlp_bias head_bias head binary"),
+    "condition": Kind(True, (None, 0, 1.0, "True", np.array([1.0]))),
+    "peaks": Kind({"bf16": 1e15}, (None, 5, {}, {"bf16": -1}, {"bf16": None}, {"bf16": math.inf})),
+    "law_name": word("Hoffmann 2022"),
+    "corpus_name": word("The Pile"),
+    "accelerator": word("h100"),
+    "dtype": word("bf16"),
+    "attention": word("causal"),
+    "recompute": word("none"),
+    "params": word("total"),
+    "counts": word("total"),
+    "counted_days": word("compute"),
+    "norm": word("rms"),
+    "qk_norm": word("none"),
+    "step": word("compute"),
+    **_same(word("tokens/s"), "unit to_unit"),
+    **_same(instance(LLAMA), "model shape"),
+    **_same(instance(CONVENTION), "convention to_convention"),
+    "brief": instance(A100_FORTNIGHT),
+    "plan": instance(PLAN),
+    "cluster": instance(CLUSTER),
+    "constraints": instance(RULES),
+    "origin": instance(LAW.origin).or_none(),
+    **_same(SHOWN, "aliases errors facts figures fine_errors fitted labels sources"),
+}
+LOOKUPS = {
+    "hardware.accelerator": "h100",
+    "hardware.tpu_slice": "v5p-512",
+    "mfu.convention": "Megatron-LM",
+    "corpus.corpus": "The Pile",
+    "scaling.law": "Hoffmann 2022",
+    "architecture.model": "llama-3-8b",
+    "allocations.published": "Chinchilla",
+    "gpu_hours.run": "llama-13b",
+    "speeds.speed": "llama 3 8b, megatron-lm",
+    "plan.Plan.days_if_counted": "Megatron-LM",
+    **dict.fromkeys(("facts.load", "facts.sources"), "models"),
+}
+PAIR = Kind((1e8, 1e10), (None, 5, (1.0,), (0.0, 1.0), (2.0, 1.0), ("a", "b"), (1.0, math.inf)))
+
+# Where a name means something else than elsewhere.
+EXCEPTIONS = {
+    **{f"{lookup}.name": word(good) for lookup, good in LOOKUPS.items()},
+    **_same(Kind(1.0, NO_NUMBER + NOT_FINITE), "elementwise.ceil.value elementwise.floor.value"),
+    "elementwise.exp.value": number(1.0, 1e9),
+    **_same(PAIR, "evidence.Range.n_params evidence.Range.n_tokens"),
+    "evidence.Origin.corpus": Kind("text", NO_TEXT),
+    "evidence.LossVerdict.error": number(0.03, -1).or_none(),
+    "allocations.Comparison.law": instance(LAW),
+    "allocations.Comparison.run": instance(CHINCHILLA),
+    "corpus.Corpus.n_bytes": positive(1e9).or_none(),
+    "hardware.Cluster.accelerator": instance(CHIP),
+    **_same(positive(1e15).or_none(), "mfu.MfuConvention.peak_flops mfu.MfuConvention.dividing_by.peak_flops"),
+    **_same(instance(FIGURE), "speeds.Speed.computed.figure speeds.Speed.ratio.figure"),
+    "speeds.Speed.tokens_per_second_per_gpu": positive(1e4).or_none(),
+    "mfu.reported.tokens_per_second_per_gpu": positive(1e4),
+    "shapes.search.constraints": instance(RULES).or_none(),
+    "plan.Brief.model": Kind("llama-3-8b", (*NO_TEXT, "no such thing")),
+    **_same(SHOWN, "plan.Line.step plan.Line.label plan.Line.value plan.Line.unit"),
+    **_same(SHOWN, "facts.Fact.value facts.Fact.read facts.Entry.get.default facts.parse.words"),
+    "facts.Fact.unit": Kind("FLOP", NO_TEXT),
+    "facts.Entry.get.field": Kind("n_bytes", NO_TEXT),
+    "facts.load.figures": Kind(FIGURES, None),
+    "facts.load.words": Kind(WORDS, None),
+    "facts.load.labels": Kind(("aliases",), None),
+    "facts.parse.text": Kind("", NO_TEXT),
+    "facts.parse.file": Kind("file", NO_TEXT),
+    "facts.parse.figures": Kind({}, None),
+    "facts.parse.labels": Kind((), None),
+    "units.parse.text": Kind("14 days", (*NO_TEXT, "", "fourteen")),
+    **_same(Kind("days", NO_TEXT), "units.parse.unit units.show.unit"),
+    "units.show.value": Kind(14.0, (True, 1j, [1.0], {}, np.array([1.0]))),
+    **_same(Kind(14.0, NO_NUMBER + NOT_FINITE), " ".join(f"units.show_{what}.value" for what in SHOW)),
+}
+ALSO = {"compute.possible_utilization": {"hfu": 0.5}}  # keywords that may have any name
+
+
+def _modules():
+    found = sorted(module.name for module in pkgutil.walk_packages(lib.__path__, "lib."))
+    left_out = tuple(f"lib.{name}." for name in ELSEWHERE)
+    return [importlib.import_module(name) for name in found if not f"{name}.".startswith(left_out)]
+
+
+def _public(owner, module):
+    found = {name: thing for name, thing in vars(owner).items() if not name.startswith("_")}
+    return {name: thing for name, thing in found.items() if getattr(thing, "__module__", None) == module.__name__}
+
+
+def _doors():
+    """(callable's name, argument's name, the callable, good values of all its arguments), for every public one."""
+    for module in _modules():
+        short = module.__name__.removeprefix("lib.")
+        for name, thing in _public(module, module).items():
+            if inspect.isfunction(thing):
+                yield from _arguments(f"{short}.{name}", thing)
+            elif inspect.isclass(thing) and dataclasses.is_dataclass(thing):
+                yield from _fields(f"{short}.{name}", thing, module)
+
+
+def _fields(name, thing, module):
+    example = next((example for example in EXAMPLES if type(example) is thing), None)
+    assert example is not None, f"{name}: no instance in EXAMPLES"
+    fields = {field.name: getattr(example, field.name) for field in dataclasses.fields(thing)}
+    yield from ((name, field, thing, fields) for field in fields)
+    for method in (n for n, f in _public(thing, module).items() if inspect.isfunction(f)):
+        yield from _arguments(f"{name}.{method}", getattr(example, method))
+
+
+def _arguments(name, function):
+    parameters = inspect.signature(function).parameters.values()
+    names = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    good = {argument: _kind(name, argument).good for argument in names if _kind(name, argument)} | ALSO.get(name, {})
+    yield from ((name, argument, function, good) for argument in names)
+
+
+def _kind(name, argument):
+    return EXCEPTIONS.get(f"{name}.{argument}", VOCABULARY.get(argument))
+
+
+DOORS = list(_doors())
+
+
+@pytest.mark.parametrize(("name", "argument", "function", "good"), DOORS, ids=[f"{d[0]}-{d[1]}" for d in DOORS])
+def test_a_door_refuses_what_it_cannot_take(name, argument, function, good):
+    kind = _kind(name, argument)
+    assert kind is not None, f"{name}: the argument {argument!r} has no kind in VOCABULARY"
+    too_many = (TWO,) if inspect.isclass(function) and isinstance(kind.good, float) else ()
+    for bad in (*(kind.bad or ()), *too_many):
+        with pytest.raises((TypeError, ValueError)) as refused:
+            function(**good | {argument: bad})
+        _is_told(str(refused.value), argument, bad)
+
+
+def _is_told(message, argument, bad):
+    name = r"\w+" if argument in ("name", "text") else argument.removesuffix("_name")
+    begins = rf"({name}(_name)?(\[.*?\])? (=|\()|'.*': )"
+    assert re.match(begins, message), (bad, message)
+    parts = bad.values() if isinstance(bad, dict) else bad if isinstance(bad, tuple) else ()
+    shown = (
+        *map(repr, parts),
+        *(f"{part:g}" for part in parts if isinstance(part, float)),
+        repr(bad)[:50],
+        str(bad),
+        type(bad).__name__,
+        "array",
+        "an integer of 1329 bits",
+    )
+    assert any(words in message for words in shown), (bad, message)
+
+
+@pytest.mark.parametrize("name", sorted({d[0] for d in DOORS}))
+def test_the_good_values_are_taken(name):
+    function, good = next((d[2], d[3]) for d in DOORS if d[0] == name)
+    function(**good)
+
+
+@pytest.mark.parametrize("what_if", WHAT_IFS)
+def test_every_control_of_a_what_if_refuses_by_its_own_name(what_if):
+    for control in WHAT_IFS[what_if].controls:
+        words = isinstance(control, whatif.Choice)
+        bad = (*NO_TEXT, "", "no such thing") if words else (*NO_NUMBER, *NOT_FINITE, -1, "", "x", "1,5", "1e999")
+        for value in (value for value in bad if words or value is not SEVEN):
+            with pytest.raises(RefusedError, match=rf"^{control.name} ") as refused:
+                answer(what_if, {control.name: value})
+            assert refused.value.control == control.name
+
+
+@pytest.mark.parametrize("settings", [5, True, "days=3", ["days"], 0, ""], ids=repr)
+def test_settings_are_a_mapping(settings):
+    with pytest.raises(RefusedError, match=r"^settings = .*: a Mapping"):
+        answer("allocation", settings)
+
+
+@pytest.mark.parametrize("name", [None, 5, True, "", "allocatoin"], ids=repr)
+def test_a_what_if_is_found_by_its_name(name):
+    with pytest.raises(RefusedError, match=r"^what_if = "):
+        answer(name)
