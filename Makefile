@@ -46,10 +46,10 @@ setup:
 	@.ci/setup python node
 
 units: setup
-	$(STAGE) 120 "library: units and doctests" -- $(PYTEST) $(PAGES:%=--ignore=%)
+	$(STAGE) 300 "library: units and doctests" -- $(PYTEST) $(PAGES:%=--ignore=%)
 
 notebooks: setup
-	$(STAGE) 180 "chapters as notebooks" -- $(PY) .ci/notebooks.py
+	$(STAGE) 300 "chapters as notebooks" -- $(PY) .ci/notebooks.py
 
 pages: book
-	$(STAGE) 240 "pages in a browser, library in Pyodide" -- $(PYTEST) $(PAGES)
+	$(STAGE) 600 "pages in a browser, library in Pyodide" -- $(PYTEST) $(PAGES)
