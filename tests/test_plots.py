@@ -4,7 +4,7 @@ import math
 import re
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -18,6 +18,7 @@ from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
 from lib.plots.style import INK
 from lib.scaling import LAWS, law
+from lib.whatif.catalogue import WHAT_IFS, answer
 from lib.whatif.model import Axis, Chart, Reference, Series
 
 BUDGETS = (1e20, 1e21, 1e22, 1e23, 1e24)
@@ -62,6 +63,12 @@ PICTURES = {
     "valley": lambda: plots.valley([law("Hoffmann 2022"), law("Besiroglu 2024")], 2.17e22),
     "comparison": lambda: plots.compare(DAYS, "days", ("deadline", 14.0), marked="6 N"),
     "fortnight": lambda: plots.where_the_fortnight_goes(FORTNIGHT),
+}
+
+PICTURES |= {
+    f"what-if {name}": partial(plots.chart_picture, view.chart)
+    for name in WHAT_IFS
+    if (view := answer(name, {})).chart is not None
 }
 
 

@@ -201,7 +201,7 @@ def _days_chart(run, held, times, days):
         title=f"An MFU of {mfu:g} that counts full attention is one of {mfu / times['Megatron-LM']:.2g} by 6N.",
         alt=f"Calendar days against MFU: three falling curves, full attention {times['Megatron-LM']:.2f} times 6N.",
         x=Axis(label="MFU (fraction of peak)"),
-        y=Axis(label="calendar days", scale="log"),
+        y=Axis(label="calendar time (days)", scale="log"),
         series=lines,
         references=(Reference(label="your MFU", value=mfu), Reference(label="deadline", value=days, axis="y")),
     )

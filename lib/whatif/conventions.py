@@ -115,7 +115,7 @@ def _lengths_chart(shape, seq_len):
         title="The longer the sequence, the less two figures of different conventions have to do with each other.",
         alt=f"FLOPs a token over 6N for {shape.name} against sequence length; with full attention the curve turns up.",
         x=Axis(label="sequence length (tokens)", scale="log"),
-        y=Axis(label="FLOPs a token over 6N", scale="log"),
+        y=Axis(label="FLOPs a token (multiples of 6N)", scale="log"),
         series=tuple(Series(label=name, x=lengths, y=ratios[name]) for name in ratios),
         references=(Reference(label="your sequences", value=float(seq_len)),),
     )
