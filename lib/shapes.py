@@ -31,11 +31,11 @@ D_FF_BAND = 0.1  # either way of the usual inner width
 LARGEST_SIZE = 1e9
 LARGEST_D_FF_RATIO = 100.0
 LARGEST_TARGET = 1e13  # parameters; far above it the search would take seconds
-_WIDEST = 100_000  # wider than any shape tried for LARGEST_TARGET
+_WIDEST = 200_000  # wider than any shape tried for LARGEST_TARGET
 COUNTS = {
     "total": "n_params",
     "without_input_table": "non_embedding_params",
-    "without_vocabulary": "non_vocabulary_params",
+    "without_tables": "non_vocabulary_params",
 }
 
 
@@ -55,8 +55,8 @@ class Constraints:
         d_ff_ratio: d_ff / d_model to stay near, > 0, up to 100; None: 8/3 gated, 4 plain. Llama 3 8B has 3.5.
         layer_multiple: n_layers is a multiple of it; the number of pipeline stages, say.
         tensor: tensor-parallel degree; it divides n_heads, n_kv_heads, d_ff and vocab_size.
-        counts: what the target counts: "total", "without_input_table", or "without_vocabulary" (input table and
-            output head both left out, as Kaplan's laws count).
+        counts: what the target counts: "total"; "without_input_table", tied or not; "without_tables", input table
+            and output head both left out, as Kaplan's laws count.
         tolerance: how far from the target a shape may be, a fraction above 0.
 
     Raises:
