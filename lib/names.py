@@ -79,12 +79,12 @@ def lookup(table, **name):
 
 
 def plain_name(text):
-    """A name without regard to case, spaces, hyphens and underscores.
+    """A name without regard to case, spaces, hyphens, underscores and commas.
 
-    >>> plain_name("H100_SXM 80-GB")
-    'h100sxm80gb'
+    >>> plain_name("H100_SXM 80-GB"), plain_name("Hoffmann 2022, rounded")
+    ('h100sxm80gb', 'hoffmann2022rounded')
     """
-    return "".join(c for c in text.lower() if c not in " -_\u2011\u2013")
+    return "".join(c for c in text.lower() if c not in " ,-_\u2011\u2013")
 
 
 def did_you_mean(word, allowed):

@@ -145,6 +145,12 @@ def test_a_refusal_is_one_line_and_names_the_control_at_fault(settings, message,
     assert refused.value.control == control
 
 
+@pytest.mark.parametrize("bad", [3, "n_gpus=3", ["n_gpus"], True])
+def test_settings_that_are_no_mapping_are_refused(bad):
+    with pytest.raises(catalogue.RefusedError, match="settings = "):
+        catalogue.solve(SAVE, bad)
+
+
 def test_a_mistake_in_a_view_is_not_taken_for_a_refusal():
     broken = WhatIf(name="broken", title="", question="", view=lambda: None + 1, controls=())
     with pytest.raises(TypeError, match="unsupported operand"):

@@ -223,7 +223,7 @@ class Choice:
         >>> Choice(name="law", label="law", start="A 1", options=("A 1", "B 2")).write("A 1")
         'A-1'
         """
-        return value.replace(" ", "-")
+        return value.replace(",", "").replace(" ", "-")
 
 
 @dataclass(frozen=True, kw_only=True)

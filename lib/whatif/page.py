@@ -38,7 +38,7 @@ def _settings(settings_json):
     except ValueError:
         settings = None
     if not isinstance(settings, dict):
-        raise catalogue.RefusedError("the settings are not a JSON object")
+        raise catalogue.RefusedError(f"settings = {settings_json!r:.60}: a JSON object")
     return settings
 
 
