@@ -118,8 +118,9 @@ def recomputed_flops(model, seq_len, attention, recompute):
     """Forward FLOPs a token that are computed a second time in the backward pass  [FLOP/token].
 
     "full" repeats the layers and never the output head, whose input is kept: the step grows by less than 4/3.
-    "stopping_early" is what PyTorch does by itself: it stops once the last saved input is back, and the last matrix of
-    a layer (d_ff to d_model) saves only its input. With dropout behind that matrix it is repeated after all.
+    "stopping_early" is the default of PyTorch's non-reentrant checkpoint: it stops once the last saved input is back,
+    and the last matrix of a layer (d_ff to d_model) saves only its input. With dropout behind that matrix it is
+    repeated after all.
 
     Args:
         model: a `Transformer`.
