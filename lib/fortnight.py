@@ -145,12 +145,12 @@ def hours_table(runs, mfu, goodput=GOODPUT):
     >>> from lib.gpu_hours import run
     >>> print(hours_table([run("llama 13b")], 0.45, 1.0))
     run        GPU-hours published  GPU-hours planned  published / planned  utilisation implied
-    LLaMA 13B              135,168            154,321                0.876                0.514
+    LLaMA 13B              135,168            154,321                 0.88                0.514
     """
     head = ("run", "GPU-hours published", "GPU-hours planned", "published / planned", "utilisation implied")
     return Table(head=head, rows=tuple(_hours(run, run.planned_gpu_hours(mfu, goodput)) for run in runs))
 
 
 def _hours(run, planned):
-    ratio = f"{run.gpu_hours / planned:.3f}"
+    ratio = f"{run.gpu_hours / planned:.2f}"
     return (run.name, f"{run.gpu_hours:,.0f}", f"{planned:,.0f}", ratio, f"{run.utilization:.3f}")

@@ -64,5 +64,5 @@ def test_a_calendar_fortnight_buys_five_percent_less_model():
 
 def test_published_over_planned_is_planned_over_implied_utilisation():
     for name, hours, planned, ratio, implied in fortnight.hours_table(RUNS.values(), 0.45, 0.9).rows:
-        assert float(ratio) == pytest.approx(0.45 * 0.9 / float(implied), rel=2e-3), name
-        assert float(hours.replace(",", "")) / float(planned.replace(",", "")) == pytest.approx(float(ratio), abs=1e-3)
+        assert float(ratio) == pytest.approx(0.45 * 0.9 / float(implied), abs=0.01), name
+        assert float(hours.replace(",", "")) / float(planned.replace(",", "")) == pytest.approx(float(ratio), abs=5e-3)
