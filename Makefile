@@ -23,7 +23,7 @@ book: setup  ## build the book into _build/html, running the chapters that chang
 	@.ci/book
 
 test: setup  ## check everything: lint, library, chapters, book, pages in a browser
-	@.ci/setup browser
+	@.ci/setup browser pyodide
 	@$(MAKE) --no-print-directory lint units notebooks book pages
 
 lab: setup  ## open the chapters in JupyterLab, as notebooks
