@@ -60,8 +60,8 @@ class MfuConvention:
     Source: Chowdhery et al. 2022, arXiv:2204.02311, appendix B, defined MFU and HFU; the fields are where its users
         part ways.
 
-    >>> MfuConvention(params="without_input_table", attention="causal").words
-    '6 N + 6 L H Q T a token; N: parameters without the input table; attention: causal half; recomputation: not counted'
+    >>> MfuConvention(params="without_input_table").words
+    '6 N a token; N: parameters without the input table; attention: not counted; recomputation: not counted'
     """
 
     name: str = ""
@@ -94,7 +94,8 @@ class MfuConvention:
         """The convention in one line."""
         terms = {"none": "6 N", "causal": "6 N + 6 L H Q T", "full": "6 N + 12 L H Q T"}[self.attention]
         counted = {"total": "all parameters", "without_input_table": "parameters without the input table"}
-        half = {"none": "not counted", "causal": "causal half", "full": "full square"}[self.attention]
+        square = "of L layers, H heads of Q numbers, T tokens"
+        half = {"none": "not counted", "causal": f"causal half {square}", "full": f"full {square}"}[self.attention]
         again = "not counted" if self.recompute == "none" else COUNTED_RECOMPUTE[self.recompute]
         divided = f"; over the peak of {self.peak}" if self.peak else ""
         return (
@@ -157,8 +158,7 @@ def convention(name):
     """A published convention by name, whatever the case, spaces, hyphens and underscores; without a peak.
 
     Raises:
-        TypeError: if the name is no text.
-        ValueError: if no convention has it; the nearest is offered.
+        TypeError, ValueError: if the name is no text, or nobody's; the nearest is offered.
 
     >>> convention("palm").attention
     'full'
@@ -201,15 +201,13 @@ def reported(tokens_per_second_per_gpu, unit, convention, model, seq_len, n_gpus
     """The figure that a speed is called under a convention: the inverse of `tokens_per_second_per_gpu`.
 
     Args:
-        tokens_per_second_per_gpu: speed of one device, > 0; float or array.
-        unit, convention, model, seq_len, n_gpus: as in `tokens_per_second_per_gpu`.
+        tokens_per_second_per_gpu: speed of one device, > 0; float or array. The others as in the function of that name.
 
     Returns:
         A float or array in the unit; MFU and HFU as a fraction.
 
     Raises:
-        TypeError: if an argument is of the wrong kind.
-        ValueError: as there, and if the utilization comes out above 1.
+        TypeError, ValueError: as there, and if the utilization comes out above 1.
 
     Source: as there.
 
@@ -228,18 +226,9 @@ def reported(tokens_per_second_per_gpu, unit, convention, model, seq_len, n_gpus
 
 
 def convert(figure, unit, convention, to_unit, to_convention, model, seq_len, n_gpus=None):
-    """A figure under one convention as it is called under another.
+    """A figure under one convention as it is called under another: `reported` of `tokens_per_second_per_gpu`.
 
-    Args:
-        figure, unit, convention: what was reported, as in `tokens_per_second_per_gpu`.
-        to_unit, to_convention: what is asked for.
-        model, seq_len, n_gpus: as in `tokens_per_second_per_gpu`.
-
-    Raises:
-        TypeError: if an argument is of the wrong kind.
-        ValueError: as in `tokens_per_second_per_gpu` and `reported`.
-
-    Source: as there.
+    Args, Raises, Source: as in those two; `to_unit` and `to_convention` are what is asked for.
 
     >>> from lib.architecture import model
     >>> megatron, bridge = convention("Megatron-LM"), convention("Megatron-Bridge")
@@ -291,14 +280,7 @@ def days_under(convention, model, n_tokens, seq_len, n_gpus, utilization):
 def days_ratio(convention, model, seq_len):
     """Days under a convention for one day by 6ND, the utilization being the same number: FLOPs a token over 6 N.
 
-    Args:
-        convention: an `MfuConvention`; its peak does not matter.
-        model: a `Transformer`.
-        seq_len: tokens in a sequence, a whole number of at least 1; float or array.
-
-    Raises:
-        TypeError: if an argument is of the wrong kind.
-        ValueError: if seq_len is no whole number of at least 1.
+    Args, Raises: as in `MfuConvention.flops_per_token`; a peak is not needed.
 
     Source: as `tokens_per_second_per_gpu`.
 

@@ -21,6 +21,7 @@ _OTHERS = ("Megatron-Bridge", "Megatron-LM", "PaLM", "Kaplan")  # what else an M
 _IN_TIME = ("6N", "Megatron-Bridge", "Megatron-LM")
 _LINES = {"6N": "6N", "Megatron-Bridge": "causal half of attention", "Megatron-LM": "full attention"}
 _PALM_B = "Chowdhery et al. 2022, arXiv:2204.02311, appendix B"
+_LLAMA_GOODPUT = "Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90 % effective training time"
 _MFU_POINTS = tuple(k / 100 for k in range(15, 76, 3))
 
 
@@ -53,7 +54,7 @@ def days_view(
         ),
         rows=(
             *_budget_rows(run, chip, dtype, peak),
-            *_time_rows(run, compute_days, held),
+            *_time_rows(run, n_gpus * peak * mfu, compute_days, held),
             *(_counted_row(name, times[name], compute_days, goodput, shape, seq_len) for name in _OTHERS),
         ),
         checks=tuple(_in_time(name, held * times[name], days) for name in _IN_TIME),
@@ -121,48 +122,48 @@ def _budget_rows(run, chip, dtype, peak):
     )
 
 
-def _time_rows(run, compute_days, held):
-    group = "How long it takes by 6ND"
-    n_tokens, n_gpus, goodput = (run[name] for name in ("n_tokens", "n_gpus", "goodput"))
-    assumed = (f"MFU {run['mfu']:g} by 6N",)
-    lost = (*assumed, f"goodput {goodput:g}: share of the time held that makes progress")
+def _time_rows(run, useful, compute_days, held):
+    common = {"group": "How long it takes by 6ND", "assumed": (f"MFU {run['mfu']:g} by 6N",)}
+    needed, n_tokens = train_flops(run["n_params"], run["n_tokens"]), run["n_tokens"]
+    computing = Row(
+        label="compute days",
+        value=compute_days,
+        unit="days",
+        formula=f"{show_number(needed)} / {show_number(useful)} / 86,400",
+        convention="compute days: the job makes progress all the time",
+        **common,
+    )
+    speed = Row(
+        label="speed while it computes",
+        value=n_tokens / (compute_days * SECONDS_PER_DAY),
+        unit="tokens/s",
+        formula=f"{show_number(n_tokens)} / ({show_number(compute_days)} x 86,400)",
+        convention="whole cluster; this number is free of conventions: measure it",
+        **common,
+    )
+    return computing, *_held_rows(run, compute_days, held, common), speed
+
+
+def _held_rows(run, compute_days, held, common):
+    n_gpus, goodput = run["n_gpus"], run["goodput"]
+    lost = f"goodput {goodput:g}: share of the time held that makes progress"
+    common = common | {"assumed": (*common["assumed"], lost), "sources": (_LLAMA_GOODPUT,)}
     return (
-        Row(
-            label="compute days",
-            value=compute_days,
-            unit="days",
-            group=group,
-            formula=f"{show_number(train_flops(run['n_params'], n_tokens))} / useful FLOP/s / 86,400",
-            assumed=assumed,
-            convention="compute days: the job makes progress all the time",
-        ),
         Row(
             label="calendar days",
             value=held,
             unit="days",
-            group=group,
             formula=f"{show_number(compute_days)} / {goodput:g}",
-            assumed=lost,
-            sources=("Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90 % effective time",),
             convention="calendar days: failures, restarts and lost work included",
+            **common,
         ),
         Row(
             label="GPU-hours",
             value=n_gpus * held * HOURS_PER_DAY,
             unit="GPU-hours",
-            group=group,
             formula=f"{n_gpus:,} x {show_number(held)} x 24",
-            assumed=lost,
             convention="calendar hours: what is held is paid, also while it restarts",
-        ),
-        Row(
-            label="speed while it computes",
-            value=n_tokens / (compute_days * SECONDS_PER_DAY),
-            unit="tokens/s",
-            group=group,
-            formula=f"{show_number(n_tokens)} / ({show_number(compute_days)} x 86,400)",
-            assumed=assumed,
-            convention="whole cluster; this number is free of conventions: measure it",
+            **common,
         ),
     )
 

@@ -65,16 +65,11 @@ def _speed_rows(figure, unit, own, speed, flops, n_gpus, peak):
         "tokens/s per GPU": "as reported",
         "tokens/s": f"{show_number(figure)} / {n_gpus:,}",
     }.get(unit, f"{figure:g} x {show_number(peak)} / {show_number(flops)}")
-    return (
-        Row(label="one GPU", value=speed, unit="tokens/s per GPU", formula=made, convention=own.words, **common),
-        Row(
-            label=f"{n_gpus:,} GPUs",
-            value=speed * n_gpus,
-            unit="tokens/s",
-            formula=f"{show_number(speed)} x {n_gpus:,}",
-            **common,
-        ),
-    )
+    one = Row(label="one GPU", value=speed, unit="tokens/s per GPU", formula=made, convention=own.words, **common)
+    if n_gpus == 1:
+        return (one,)
+    by = f"{show_number(speed)} x {n_gpus:,}"
+    return one, Row(label=f"{n_gpus:,} GPUs", value=speed * n_gpus, unit="tokens/s", formula=by, **common)
 
 
 def _flops_row(counted, speed, flops):
