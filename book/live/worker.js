@@ -45,15 +45,19 @@ async function fetchOwn(url, options) {
 }
 
 async function boot() {
-  await Promise.all(Object.keys(PARTS).map((name) => part(name))); // under way: what is missing is said at once
-  const lib = part("lib").then((response) => response.arrayBuffer());
+  const parts = Object.keys(PARTS).map((name) => part(name));
+  const missing = Promise.all(parts).then(() => new Promise(() => {})); // fails if one is missing, or else says nothing
+  await Promise.race([start(), missing]);
+  postMessage({type: "ready"});
+}
+
+async function start() {
   self.fetch = fetchOwn;
   const indexURL = new URL(".", import.meta.url).href;
   const python = await loadPyodide({indexURL, createPyodideModule, lockFileContents: {info: LOCK, packages: {}}});
-  python.FS.writeFile("/lib.zip", new Uint8Array(await lib));
+  python.FS.writeFile("/lib.zip", new Uint8Array(await (await part("lib")).arrayBuffer()));
   python.runPython("import sys; sys.path.insert(0, '/lib.zip')");
   respond = python.pyimport("lib.whatif.page").respond;
-  postMessage({type: "ready"});
 }
 
 function answer({question, name, settings}) {
