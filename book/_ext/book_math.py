@@ -79,9 +79,8 @@ def visit_inline(translator, node):
 
 
 def visit_block(translator, node):
-    # A wide formula scrolls in its own box, which the keyboard must reach: by the link of its number, or itself.
-    attributes = {} if node["number"] else {"tabindex": "0"}
-    translator.body.append(translator.starttag(node, "div", CLASS="math notranslate nohighlight", **attributes))
+    # A wide formula scrolls in its own box, which the keyboard must reach.
+    translator.body.append(translator.starttag(node, "div", CLASS="math notranslate nohighlight", tabindex="0"))
     if node["number"]:
         translator.body.append(f'<span class="eqno">({get_node_equation_number(translator, node)})')
         translator.add_permalink_ref(node, "Link to this equation")
