@@ -40,7 +40,7 @@ def keep_results_apart(app, config):
 def outdated(app, env, added, changed, removed):
     """All pages, when what they are made with is not what it was."""
     root = Path(app.srcdir)
-    now = calculation(root) + digest(root, "book/_ext", "_config.yml")
+    now = calculation(root) + digest(root, "book/_ext", "_config.yml", "_build/live/manifest.json")
     before, env.handbook_made_with = getattr(env, "handbook_made_with", None), now
     return env.found_docs if before != now else []
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 from sphinx.util.fileutil import copy_asset
@@ -26,10 +27,11 @@ def load_runtime(app, pagename, templatename, context, doctree):
 
 
 def copy_runtime(app, error):
-    """Put the runtime beside the pages."""
-    source = Path(app.srcdir) / RUNTIME
+    """Put the runtime beside the pages, in place of an older one: its files have other names."""
+    source, target = Path(app.srcdir) / RUNTIME, Path(app.outdir) / "_static/live"
     if error is None and app.builder.format == "html" and source.is_dir():
-        copy_asset(source, Path(app.outdir) / "_static/live")
+        shutil.rmtree(target, ignore_errors=True)
+        copy_asset(source, target)
 
 
 def setup(app):
