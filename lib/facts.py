@@ -102,7 +102,7 @@ def files():
 def sources(name):
     """Document -> the names of the entries whose facts were read there, for a data file.
 
-    >>> sources("accelerators")["NVIDIA T4 data sheet 951643 (Mar 2019), p. 1"]
+    >>> sources("accelerators")["NVIDIA T4 data sheet 951643, specifications"]
     ('T4',)
     """
     used = {}
