@@ -8,6 +8,7 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 STAGE = @$(PY) .ci/stage.py
 PAGES := $(wildcard tests/test_pages*.py tests/test_pyodide*.py)
+WHOLE_REPORTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 export PYTHONPYCACHEPREFIX := $(CURDIR)/_build/pycache
 export JUPYTER_PLATFORM_DIRS := 1
 
@@ -24,7 +25,10 @@ book: setup  ## build the book into _build/html, running the chapters that chang
 
 test: setup  ## check everything: lint, library, chapters, book, pages in a browser
 	@.ci/setup browser pyodide
-	@$(MAKE) --no-print-directory lint units notebooks book pages
+	@$(MAKE) --no-print-directory lint
+	@echo "==> library beside chapters and book: about two minutes, each reports when it is done"
+	@$(MAKE) --no-print-directory -j2 $(WHOLE_REPORTS) units notebooks book
+	@$(MAKE) --no-print-directory pages
 
 lab: setup  ## open the chapters in JupyterLab, as notebooks
 	@.ci/lab

@@ -14,6 +14,7 @@ import jupytext
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 120  # for one chapter, ten times what it may take at most
 NBMAKE = [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "--rootdir=.", "--nbmake", "--durations=0"]
+CACHE = ["-o", "cache_dir=_build/pytest-chapters"]  # the library's tests may run at the same time
 LIMITS = [f"--nbmake-timeout={SECONDS}", f"--timeout={SECONDS + 15}"]
 SOME_FAILED = 1  # pytest's exit code
 
@@ -25,7 +26,7 @@ def convert(folder):
 
 
 def run(folder, *more):
-    return subprocess.call([*NBMAKE, *LIMITS, *more, str(folder)], cwd=ROOT)
+    return subprocess.call([*NBMAKE, *CACHE, *LIMITS, *more, str(folder)], cwd=ROOT)
 
 
 def main():
