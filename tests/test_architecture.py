@@ -82,8 +82,8 @@ def test_every_row_of_the_model_file_counts_to_the_total_it_names():
     assert {name: shape.n_params for name, shape in MODELS.items()} == {n: e["n_params"] for n, e in stated.items()}
 
 
-def test_every_released_model_names_its_configuration_file():
-    assert all(shape.source.endswith("config.json") for shape in MODELS.values())
+def test_every_released_model_names_its_configuration_file_and_where_it_was_read():
+    assert all(", config.json; " in shape.source for shape in MODELS.values())
 
 
 # The worked example of the A100 fortnight: vocabulary 32,000, untied, gated, RMSNorm, d_ff = int(2.67 d_model). Its
