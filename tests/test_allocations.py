@@ -11,8 +11,8 @@ from lib.scaling import law
     [
         ("Chinchilla", 70e9, 1.4e12),  # Hoffmann et al. 2022, Table 4
         ("GPT-3", 174.6e9, 300e9),  # Brown et al. 2020, Table D.1
-        ("Gopher", 280e9, 300e9),  # Rae et al. 2021
-        ("llama 3.1 405b", 405_853_388_800, 15.6e12),  # Grattafiori et al. 2024, section 3.2.1
+        ("Gopher", 280e9, 300e9),  # Rae et al. 2021, Table 1 and section 3.2
+        ("llama 3.1 405b", 405_853_388_800, 15.6e12),  # Grattafiori et al. 2024, section 1
     ],
 )
 def test_published_allocations(name, n_params, n_tokens):

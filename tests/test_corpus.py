@@ -1,5 +1,7 @@
 """Corpora: bytes are no tokens."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +24,15 @@ def test_the_pile_holds_about_260_billion_gpt2_tokens_and_395_in_a_weighted_pass
     # 0.29335 GPT-2 tokens a byte: Gao et al. 2020, section 3.1
     assert corpus.corpus("The Pile").n_tokens == pytest.approx(260e9, rel=0.002)
     assert corpus.corpus("The Pile, weighted").n_tokens == pytest.approx(395e9, rel=0.002)
+
+
+# GPT-2 small in Gao et al. 2020: bits a byte (Table 2) over bits a token (from the perplexity, Table 8).
+@pytest.mark.parametrize(
+    ("name", "bits_per_byte", "perplexity"), [("Books3", 1.1959, 28.3889), ("The Pile", 1.2253, 18.0878)]
+)
+def test_two_tables_of_the_pile_give_the_tokens_a_byte(name, bits_per_byte, perplexity):
+    entry = corpus.corpus(name)
+    assert entry.n_tokens / entry.n_bytes == pytest.approx(bits_per_byte / math.log2(perplexity), rel=2e-4)
 
 
 def test_a_weighted_pass_over_the_pile_is_1254_gibibytes():
