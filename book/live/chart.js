@@ -32,15 +32,17 @@ export function draw(element, chart) {
 }
 
 function create(element, chart, kind) {
-  const drawing = {chart, kind, ink: "#000"};
+  const drawing = {chart, kind, ink: inkOf(element)};
   const size = sizeOf(element);
   const reading = Object.assign(document.createElement("p"), {className: "what-if-reading", ariaHidden: "true"});
   element.replaceChildren();
-  drawing.uplot = new uPlot(options(drawing, element, reading, size), aligned(chart), element);
+  drawing.uplot = new uPlot(options(drawing, reading, size), aligned(chart), element);
   element.append(reading);
-  observe(element, drawing.uplot);
+  observe(element, drawing);
   return drawing;
 }
+
+const inkOf = (element) => getComputedStyle(element).color;
 
 function sizeOf(element) {
   const width = Math.min(element.clientWidth, WIDEST);
@@ -52,8 +54,12 @@ const redraws = new Set();
 themes.observe(document.documentElement, {attributeFilter: ["data-theme", "data-mode", "class"]});
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraws.forEach((redraw) => redraw()));
 
-function observe(element, uplot) {
-  const redraw = () => uplot.redraw(false, true);
+function observe(element, drawing) {
+  const {uplot} = drawing;
+  const redraw = () => {
+    drawing.ink = inkOf(element);
+    uplot.redraw(false, true);
+  };
   redraws.add(redraw);
   const sizes = new ResizeObserver(() => {
     const size = sizeOf(element);
@@ -63,7 +69,7 @@ function observe(element, uplot) {
   uplot.hooks.destroy = [() => (redraws.delete(redraw), sizes.disconnect())];
 }
 
-function options(drawing, element, reading, size) {
+function options(drawing, reading, size) {
   return {
     ...size,
     series: [{}, ...drawing.chart.series.map(seriesOptions)],
@@ -73,7 +79,6 @@ function options(drawing, element, reading, size) {
     legend: {show: false},
     cursor: {y: false, drag: {x: false, y: false}, points: {size: 7}},
     hooks: {
-      drawClear: [() => (drawing.ink = getComputedStyle(element).color)],
       draw: [(u) => annotate(u, drawing)],
       setCursor: [(u) => (reading.textContent = readingText(u, drawing.chart))],
     },
@@ -123,9 +128,9 @@ function annotate(u, {chart, ink}) {
   const box = boxOf(u);
   write(ctx, chart.y.label, 4, LINE, "left");
   write(ctx, chart.x.label, Math.max(box.left + box.width, textWidth(ctx, chart.x.label) + 4), u.height - 5, "right");
-  labelLineEnds(u, chart, ink, box);
+  const taken = labelLineEnds(u, chart, box);
   drawReferences(u, chart, ink, box);
-  labelInside(u, chart, box);
+  labelInside(u, chart, box, taken);
   ctx.restore();
 }
 
@@ -142,20 +147,24 @@ function write(ctx, text, x, y, align) {
   ctx.fillText(text, x, y);
 }
 
+const widths = new Map(); // text -> px: measuring is slow, and the same few texts come again with every move
+
 function textWidth(ctx, text) {
-  ctx.save();
-  ctx.font = FONT;
-  const {width} = ctx.measureText(text);
-  ctx.restore();
-  return width;
+  if (!widths.has(text)) {
+    ctx.save();
+    ctx.font = FONT;
+    widths.set(text, ctx.measureText(text).width);
+    ctx.restore();
+  }
+  return widths.get(text);
 }
 
 const endsOf = (chart) => chart.series.map((series, i) => ({...series, i})).filter(({kind}) => kind === "line");
 
 function rightOf(u, chart) {
   const room = LABEL_SHARE * u.width;
-  const widths = endsOf(chart).flatMap(({label}) => wrap(u.ctx, label, room).map((line) => textWidth(u.ctx, line)));
-  return Math.max(18, ...widths.map((width) => width + 20));
+  const lines = endsOf(chart).flatMap(({label}) => wrap(u.ctx, label, room));
+  return Math.max(18, ...lines.map((line) => textWidth(u.ctx, line) + 20));
 }
 
 function wrap(ctx, text, room) {
@@ -168,7 +177,8 @@ function wrap(ctx, text, room) {
   return lines;
 }
 
-function labelLineEnds(u, chart, ink, box) {
+// Gives the boxes that the labels take.
+function labelLineEnds(u, chart, box) {
   const ends = endsOf(chart).map((series) => ({
     colour: COLOURS[series.i % COLOURS.length],
     lines: wrap(u.ctx, series.label, LABEL_SHARE * u.width),
@@ -177,10 +187,14 @@ function labelLineEnds(u, chart, ink, box) {
   }));
   const height = LINE * Math.max(1, ...ends.map(({lines}) => lines.length));
   const placed = spread(ends.map(({y}) => y), height, box.top, box.bottom);
-  ends.forEach(({colour, lines, x, y}, i) => {
+  return ends.flatMap(({colour, lines, x, y}, i) => {
     stroke(u.ctx, colour, [[x, y], [box.right + 12, placed[i]]]);
     const first = placed[i] + 4 - (LINE * (lines.length - 1)) / 2;
-    lines.forEach((line, n) => write(u.ctx, line, box.right + 15, first + n * LINE, "left"));
+    return lines.map((line, n) => {
+      const at = {x: box.right + 15, y: first + n * LINE, align: "left"};
+      write(u.ctx, line, at.x, at.y, at.align);
+      return boxAt(at, textWidth(u.ctx, line), LINE);
+    });
   });
 }
 
@@ -202,8 +216,9 @@ function drawReferences(u, chart, ink, box) {
 }
 
 // Reference lines and points get their names where room is; a group of points has one, at the highest, with its colour.
-function labelInside(u, chart, box) {
-  const room = {taken: [], crossed: crossedBy(u, chart, box), bounds: {left: 0, top: LINE, right: u.width, bottom: box.bottom}};
+function labelInside(u, chart, box, taken) {
+  const bounds = {left: 0, top: LINE, right: u.width, bottom: box.bottom};
+  const room = {taken, crossed: crossedBy(u, chart, box), bounds};
   for (const {label, axis, value} of chart.references) {
     const places = axis === "x" ? alongVertical(xOf(u, value, box), box, LINE) : alongHorizontal(yOf(u, value, box), box, LINE);
     place(u.ctx, label, places, room);

@@ -1,6 +1,6 @@
 // Connects the page's what-ifs with one worker: events go into state.js, what follows from them is done here.
 
-import {begin, DAMAGED, isAtStart, isBusy, isWanted, next, question, readAddress, writeAddress} from "./state.js";
+import {begin, DAMAGED, isAtStart, isBusy, isSeenAlike, isWanted, next, question, readAddress, writeAddress} from "./state.js";
 import {describe, draw, drawAnswer, open} from "./view.js";
 
 const VIEWED_FOR = 1000; // ms in view before the runtime is fetched ahead
@@ -31,6 +31,7 @@ function dispatch(event) {
 
 function render(section, before) {
   const whatIf = state.whatIfs[section.id];
+  if (isSeenAlike(state, before, section.id)) return;
   draw(section, whatIf, state.engine, isBusy(state, section.id));
   if (whatIf.answer === before.whatIfs[section.id].answer) return;
   drawAnswer(section, whatIf.answer, drawChart);
@@ -161,7 +162,7 @@ sections.forEach((section, i) => {
   });
   if (!savesData()) watchView(section);
 });
-for (const section of sections) render(section, state);
+for (const section of sections) draw(section, state.whatIfs[section.id], state.engine, false);
 restore();
 addEventListener("popstate", restore);
 addEventListener("pagehide", writeAddresses);

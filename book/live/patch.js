@@ -1,17 +1,25 @@
 // Makes one element like another with as few changes as possible: focus, selection and open disclosures survive.
 
 export function patch(old, fresh) {
-  const [before, after] = [[...old.childNodes], [...fresh.childNodes]];
-  after.forEach((node, i) => {
-    if (!before[i]) old.append(node);
-    else if (!alike(before[i], node)) before[i].replaceWith(node);
-    else if (node.nodeType !== Node.ELEMENT_NODE) setText(before[i], node.data);
-    else {
-      patchAttributes(before[i], node);
-      patch(before[i], node);
-    }
-  });
-  before.slice(after.length).forEach((node) => node.remove());
+  let node = old.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const following = node?.nextSibling ?? null;
+    if (!node) old.append(wanted);
+    else if (!alike(node, wanted)) node.replaceWith(wanted);
+    else if (node.nodeType === Node.ELEMENT_NODE) patchElement(node, wanted);
+    else if (node.data !== wanted.data) node.data = wanted.data;
+    node = following;
+  }
+  while (node) {
+    const following = node.nextSibling;
+    node.remove();
+    node = following;
+  }
+}
+
+function patchElement(old, fresh) {
+  patchAttributes(old, fresh);
+  patch(old, fresh);
 }
 
 export function patchHtml(element, html) {
@@ -20,11 +28,7 @@ export function patchHtml(element, html) {
   patch(element, template.content);
 }
 
-const alike = (a, b) => a.nodeName === b.nodeName && a.dataset?.key === b.dataset?.key;
-
-function setText(node, text) {
-  if (node.data !== text) node.data = text;
-}
+const alike = (a, b) => a.nodeName === b.nodeName && a.getAttribute?.("data-key") === b.getAttribute?.("data-key");
 
 // What is there and not in the new one is removed, but for `open`: that is the reader's.
 function patchAttributes(old, fresh) {

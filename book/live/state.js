@@ -68,6 +68,10 @@ export const isWanted = (state) => Object.values(state.whatIfs).some((whatIf) =>
 
 export const isBusy = (state, id) => state.whatIfs[id].wanted || state.asked?.id === id;
 
+// True if a what-if looks the same in both states.
+export const isSeenAlike = (a, b, id) =>
+  a.whatIfs[id] === b.whatIfs[id] && a.engine === b.engine && isBusy(a, id) === isBusy(b, id);
+
 export const isAtStart = (whatIf) => same(whatIf.shown, whatIf.start);
 
 export const isStale = (whatIf) => !same(whatIf.shown, whatIf.values);
