@@ -21,8 +21,8 @@ _RECOMPUTE = {
 _LENGTHS = tuple(int(1024 * 2 ** (k / 4)) for k in range(25))  # 1k to 64k
 _DAYS = {
     "6N": "MFU counts 6N alone",
-    "Megatron-Bridge": "MFU counts half of attention too",
-    "Megatron-LM": "MFU counts full attention too",
+    "Megatron-Bridge": "MFU counts matrices and half of attention",
+    "Megatron-LM": "MFU counts matrices and full attention",
 }
 
 

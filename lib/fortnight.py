@@ -61,13 +61,13 @@ def days_by_count(plan):
     >>> [f"{days:.2f}" for _, days in days_by_count(Plan(brief=A100_FORTNIGHT))]
     ['14.00', '14.70', '15.57', '15.56', '17.30']
     """
-    counted = [(f"MFU counts {words} too", plan.days_if_counted(name)) for words, name in _COUNTS]
+    counted = [(f"MFU counts matrices and {words}", plan.days_if_counted(name)) for words, name in _COUNTS]
     goodput = plan.brief.goodput
     return (
         ("as planned: MFU counts 6 N, nothing fails", plan.compute_days),
         *counted,
         (f"MFU counts 6 N, goodput {goodput:g}", plan.calendar_days),
-        (f"MFU counts full attention too, goodput {goodput:g}", calendar_days(counted[-1][1], goodput)),
+        (f"{counted[-1][0]}, goodput {goodput:g}", calendar_days(counted[-1][1], goodput)),
     )
 
 

@@ -22,7 +22,7 @@ PARAMS = MappingProxyType(
 )
 # Beside what a framework really repeats (lib.flops), what publishers have counted as repeated.
 COUNTED_RECOMPUTE = RECOMPUTE | {
-    "whole_model": "the whole forward pass once more: 4/3, although nobody repeats the output head",
+    "whole_model": "the whole forward pass once more: 4/3, although the output head is outside the repeated layers",
     "palm_540b": "three quarters of the forward pass outside attention, and all of attention",
     "selective_twice": "as much again as attention's forward and backward pass: its formula has s/3h for s/6h",
 }
@@ -95,12 +95,12 @@ class MfuConvention:
         terms = {"none": "6 N", "causal": "6 N + 6 L H Q T", "full": "6 N + 12 L H Q T"}[self.attention]
         counted = {"total": "all parameters", "without_input_table": "parameters without the input table"}
         square = "of L layers, H heads of Q numbers, T tokens"
-        half = {"none": "not counted", "causal": f"causal half {square}", "full": f"full {square}"}[self.attention]
+        counts = {"none": "not counted", "causal": f"causal half {square}", "full": f"full square {square}"}
         again = "not counted" if self.recompute == "none" else COUNTED_RECOMPUTE[self.recompute]
         divided = f"; over the peak of {self.peak}" if self.peak else ""
         return (
             f"{terms} a token; N: {counted.get(self.params, 'parameters without both tables')}; "
-            f"attention: {half}; recomputation: {again}{divided}"
+            f"attention: {counts[self.attention]}; recomputation: {again}{divided}"
         )
 
     def counted_params(self, model):

@@ -115,7 +115,7 @@ def documents(*files):
     Returns:
         `Table` of document and names, in alphabetical order.
 
-    >>> documents("gpu_hours").rows[0]
+    >>> documents("gpu_hours").rows[2]
     ('Grattafiori et al. 2024, arXiv:2407.21783, section 1', 'Llama 3.1 405B')
     """
     used = {}

@@ -119,7 +119,7 @@ def _attention_rows(example):
             unit="days",
             group="1. Compute",
             formula=f"{example.days:g} x {ratio:.4g}",
-            assumed=(f"sequences of {_SEQ_LEN:,} tokens", f"MFU {example.mfu:g} was reported by {name}"),
+            assumed=(f"sequences of {_SEQ_LEN:,} tokens", f"MFU {example.mfu:g} counts what {name} counts"),
             convention=convention(name).words,
             sources=(convention(name).source,),
         )
