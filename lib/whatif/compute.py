@@ -14,6 +14,7 @@ from lib.units import HOURS_PER_DAY, SECONDS_PER_DAY, show, show_number
 from lib.whatif import controls
 from lib.whatif.conventions import CONTROLS, conventions_view
 from lib.whatif.model import Axis, Chart, Check, Number, Reference, Row, Series, View, WhatIf
+from lib.whatif.unfold import flops_per_token
 
 BY_SIZE = "by n_params"
 _LLAMA_8B = 8_030_261_248
@@ -50,7 +51,7 @@ def days_view(
         title=(
             f"{show(n_params, 'parameters')} on {show(n_tokens, 'tokens')} with {n_gpus:,} {chip.name}: "
             f"{show_number(compute_days)} compute days, {show_number(held)} calendar days, if the MFU of {mfu:g} "
-            f"counts 6N; {show_number(held * times['Megatron-LM'])} if it counts full attention."
+            f"counts 6N; {show_number(held * times['Megatron-LM'])} if it counts matrices and full attention."
         ),
         rows=(
             *_budget_rows(run, chip, dtype, peak),
@@ -170,14 +171,14 @@ def _held_rows(run, compute_days, held, common):
 
 def _counted_row(name, times, compute_days, goodput, shape, seq_len):
     counted = convention(name)
-    tokens, six = counted.flops_per_token(shape, seq_len), 6.0 * shape.n_params
+    parts = flops_per_token(counted, shape, seq_len)
     return Row(
         label=f"{name}",
         value=compute_days * times / goodput,
         unit=f"calendar days ({show_number(compute_days * times)} compute days, {times:.2f} times 6ND)",
         group="If that MFU was counted as others count",
         formula=(
-            f"{show_number(tokens)} FLOP a token / {show_number(six)} = {times:.4g}; "
+            f"({parts}) / (6 x {show_number(shape.n_params)}) = {times:.4g}; "
             f"{show_number(compute_days)} x {times:.4g} / {goodput:g}"
         ),
         assumed=(f"shape of {shape.name}: {shape.text}", f"sequences of {seq_len:,.0f} tokens"),
@@ -199,7 +200,7 @@ def _days_chart(run, held, times, days):
         Series(label=_LINES[name], x=points, y=tuple(held * times[name] * mfu / x for x in points)) for name in _IN_TIME
     )
     return Chart(
-        title=f"An MFU of {mfu:g} that counts full attention is one of {mfu / times['Megatron-LM']:.2g} by 6N.",
+        title=f"An MFU of {mfu:g} with full attention is one of {mfu / times['Megatron-LM']:.2g} by 6N.",
         alt=f"Calendar days against MFU: three falling curves, full attention {times['Megatron-LM']:.2f} times 6N.",
         x=Axis(label="MFU (fraction of peak)"),
         y=Axis(label="calendar time (days)", scale="log"),

@@ -9,6 +9,7 @@ from lib.mfu import CONVENTIONS, TERA, UNITS, MfuConvention, days_ratio, reporte
 from lib.units import show, show_number
 from lib.whatif import controls
 from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Row, Series, View
+from lib.whatif.unfold import flops_per_token
 
 _DRAWN = ("PaLM", "Megatron-LM", "Megatron-Bridge", "6N")
 _LENGTHS = tuple(1024.0 * 2**k for k in range(8))
@@ -32,17 +33,19 @@ def conventions_view(
     own, every = _conventions(convention, peak, f"{chip.name}, dense {dtype}")
     speed = tokens_per_second_per_gpu(figure, unit, own, shape, seq_len, n_gpus)
     counted = {name: c.flops_per_token(shape, seq_len) for name, c in every.items()}
+    parts = {name: flops_per_token(c, shape, seq_len) for name, c in every.items()}
     bridge, shown = every["Megatron-Bridge"], show(figure, "%" if unit in ("MFU", "HFU") else unit)
+    counted_by = "" if unit.startswith("tokens") else f" by {own.name}"  # tokens are tokens, whoever counts FLOPs
     causal = reported(speed, "TFLOP/s per GPU", bridge, shape, seq_len)
     return View(
         title=(
-            f"{shown} by {own.name} are {show_number(speed)} tokens/s per GPU on {shape.name} at "
+            f"{shown}{counted_by} are {show_number(speed)} tokens/s per GPU on {shape.name} at "
             f"{seq_len:,.0f} tokens, or {show_number(causal)} TFLOP/s by {bridge.name}."
         ),
         rows=(
-            *_speed_rows(figure, unit, own, speed, counted[own.name], n_gpus, peak),
-            *(_flops_row(c, speed, counted[name]) for name, c in every.items()),
-            *(_share_row(c, speed, counted[name], peak) for name, c in every.items()),
+            *_speed_rows(figure, unit, own, speed, parts[own.name], n_gpus, peak),
+            *(_flops_row(c, speed, counted[name], parts[name]) for name, c in every.items()),
+            *(_share_row(c, speed, counted[name], parts[name], peak) for name, c in every.items()),
         ),
         chart=_lengths_chart(shape, seq_len),
         notes=_above_peak(every, speed, counted, peak),
@@ -58,13 +61,13 @@ def _conventions(own, peak, words):
     return every[own.name or "as reported"], every
 
 
-def _speed_rows(figure, unit, own, speed, flops, n_gpus, peak):
+def _speed_rows(figure, unit, own, speed, parts, n_gpus, peak):
     common = {"group": "The speed behind it, free of conventions", "sources": (own.source,)}
     made = {
-        "TFLOP/s per GPU": f"{show_number(figure)} x 1e12 / {show_number(flops)}",
+        "TFLOP/s per GPU": f"{show_number(figure)} x 1e12 / ({parts})",
         "tokens/s per GPU": "as reported",
         "tokens/s": f"{show_number(figure)} / {n_gpus:,}",
-    }.get(unit, f"{figure:g} x {show_number(peak)} / {show_number(flops)}")
+    }.get(unit, f"{figure:g} x {show_number(peak)} / ({parts})")
     one = Row(label="one GPU", value=speed, unit="tokens/s per GPU", formula=made, convention=own.words, **common)
     if n_gpus == 1:
         return (one,)
@@ -72,25 +75,25 @@ def _speed_rows(figure, unit, own, speed, flops, n_gpus, peak):
     return one, Row(label=f"{n_gpus:,} GPUs", value=speed * n_gpus, unit="tokens/s", formula=by, **common)
 
 
-def _flops_row(counted, speed, flops):
+def _flops_row(counted, speed, flops, parts):
     return Row(
         label=counted.name,
         value=speed * flops / TERA,
         unit="TFLOP/s per GPU",
         group="As TFLOP/s per GPU",
-        formula=f"{show_number(speed)} x {show_number(flops)} / 1e12",
+        formula=f"{show_number(speed)} x ({parts}) / 1e12",
         sources=(counted.source,),
-        convention=f"{counted.words}; used by {counted.used_by}",
+        convention=counted.words + (f"; used by {counted.used_by}" if counted.used_by else ""),
     )
 
 
-def _share_row(counted, speed, flops, peak):
+def _share_row(counted, speed, flops, parts, peak):
     return Row(
         label=f"{counted.measure}, {counted.name}",
         value=speed * flops / peak,
         unit="%",
         group="As a share of the peak",
-        formula=f"{show_number(speed)} x {show_number(flops)} / {show_number(peak)}",
+        formula=f"{show_number(speed)} x ({parts}) / {show_number(peak)}",
         sources=(counted.source,),
         convention=counted.words,
     )

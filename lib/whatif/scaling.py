@@ -44,14 +44,15 @@ def _title(chosen, compute, best, given, losses):
 def _best_rows(chosen, compute, best, loss):
     group = f"Best for this budget, by {chosen.name}"
     n_params, n_tokens = best
-    balance = n_params / (compute / 6) ** chosen.params_exponent
+    alpha, beta = f"{chosen.alpha:g}", f"{chosen.beta:g}"
+    balance = f"({alpha} x {chosen.A:g} / ({beta} x {chosen.B:g}))^(1 / ({alpha} + {beta}))"
     common = {"group": group, "sources": (chosen.source, _EQUATION_4), "convention": _convention(chosen)}
     return (
         Row(
             label="parameters",
             value=n_params,
             unit="parameters",
-            formula=f"N = {show_power(balance)} x ({show_power(compute)} / 6)^{chosen.params_exponent:.4g}",
+            formula=f"N = {balance} x ({show_power(compute)} / 6)^({beta} / ({alpha} + {beta}))",
             **common,
         ),
         Row(

@@ -13,6 +13,7 @@ from lib.mfu import convention, days_ratio
 from lib.shapes import Constraints, search
 from lib.units import show_power
 from lib.whatif.model import Check, Choice, Number, Row, View, WhatIf
+from lib.whatif.unfold import flops_per_token
 
 _SHAPES = 3
 _SEQ_LEN = 4096  # assumed where attention is counted
@@ -113,12 +114,13 @@ def _attention_rows(example):
     shape = example.shapes[0].shape
     for words, name in _ATTENTION:
         ratio = days_ratio(convention(name), shape, _SEQ_LEN)
+        parts = flops_per_token(convention(name), shape, _SEQ_LEN)
         yield Row(
             label=f"compute days if the MFU counts {words}",
             value=example.days * ratio,
             unit="days",
             group="1. Compute",
-            formula=f"{example.days:g} x {ratio:.4g}",
+            formula=f"{example.days:g} x ({parts}) / (6 x {show_power(shape.n_params)})",
             assumed=(f"sequences of {_SEQ_LEN:,} tokens", f"MFU {example.mfu:g} counts what {name} counts"),
             convention=convention(name).words,
             sources=(convention(name).source,),
