@@ -17,12 +17,18 @@ import pytest
 import lib
 from lib.allocations import Comparison, published
 from lib.architecture import FIGURES, WORDS, model
+from lib.budget_laws import RULE_OF_20
 from lib.corpus import FACTS, corpus
+from lib.ensemble import GROUPS, Ensemble
 from lib.evidence import LossVerdict
 from lib.gpu_hours import run
 from lib.hardware import Cluster, accelerator
 from lib.mfu import convention
+from lib.moe_laws import moe_law
+from lib.overtraining import Lifetime
 from lib.plan import A100_FORTNIGHT, Line, Plan
+from lib.repeated_data import DataLimitedLaw
+from lib.scaling import FACTS as LAW_ROWS
 from lib.scaling import law
 from lib.shapes import Candidate, Constraints
 from lib.speeds import speed
@@ -110,6 +116,14 @@ EXAMPLES = (
     CONVENTION := convention("Megatron-LM").dividing_by(989.4e12, "H100, bf16"),
     SPEED := speed("llama 3 8b, megatron-lm"),
     FIGURE := SPEED.figures[0],
+    RULE_OF_20,
+    moe_law("Ludziejewski 2025"),
+    moe_law("Clark 2022"),
+    VOTES := Ensemble(compute=1e21),
+    VOTES.votes[0],
+    VOTES.least_regret,
+    Lifetime(law=LAW, target_loss=2.0, inference_tokens=1e12),
+    DataLimitedLaw(law=LAW, unique_tokens=1e10),
 )
 
 
@@ -133,6 +147,14 @@ VOCABULARY = {
     **_same(integer(8, 0).or_none(), "n_kv_heads head_dim embedding_width"),
     **_same(integer(2), "norms_per_layer norms_outside_layers learned_positions"),
     **_same(Kind("text", NO_TEXT), "name source used_by peak printed remark tokenizer n_counts vendor note left_out"),
+    **_same(positive(1e10), "unique_tokens matched_params decay epochs compute_unit tokens_decay params_decay"),
+    **_same(number(1e12, -1), "inference_tokens"),
+    **_same(number(0.1), "delta gamma omega zeta of_params of_experts of_both constant"),
+    **_same(integer(8, 0), "n_experts most_experts"),
+    **_same(positive(2.0), "E_start"),
+    **_same(positive(300.0), "E_max"),
+    **_same(positive(1.0).or_none(), "compute_at_least ln_A ln_B"),
+    "stretch": Kind("text", NO_TEXT),
     **_same(SWITCH, "gated tied qkv_bias attention_output_bias mlp_bias head_bias head binary"),
     "condition": Kind(True, (None, 0, 1.0, "True", np.array([1.0]))),
     "peaks": Kind({"bf16": 1e15}, (None, 5, {}, {"bf16": -1}, {"bf16": None}, {"bf16": math.inf})),
@@ -164,6 +186,9 @@ LOOKUPS = {
     "mfu.convention": "Megatron-LM",
     "corpus.corpus": "The Pile",
     "scaling.law": "Hoffmann 2022",
+    "budget_laws.budget_law": "Kaplan 2020",
+    "moe_laws.moe_law": "Clark 2022",
+    "ensemble.dense_law": "Kaplan 2020",
     "architecture.model": "llama-3-8b",
     "allocations.published": "Chinchilla",
     "gpu_hours.run": "llama-13b",
@@ -178,12 +203,32 @@ EXCEPTIONS = {
     **{f"{lookup}.name": word(good) for lookup, good in LOOKUPS.items()},
     **_same(Kind(1.0, NO_NUMBER + NOT_FINITE), "elementwise.ceil.value elementwise.floor.value"),
     "elementwise.exp.value": number(1.0, 1e9),
-    **_same(PAIR, "evidence.Range.n_params evidence.Range.n_tokens"),
+    **_same(PAIR.or_none(), "evidence.Range.n_params evidence.Range.n_tokens"),
+    **_same(instance(LAW.origin.fitted).or_none(), "evidence.Origin.fitted"),
+    **_same(instance(law("Besiroglu 2024").origin.errors).or_none(), "evidence.Origin.errors"),
+    **_same(instance(law("Besiroglu 2024").origin.errors).or_none(), "evidence.Origin.fine_errors"),
+    "evidence.read_origin.entry": Kind(LAW_ROWS["Hoffmann 2022"], None),
     "evidence.Origin.corpus": Kind("text", NO_TEXT),
     "evidence.LossVerdict.error": number(0.03, -1).or_none(),
     "allocations.Comparison.law": instance(LAW),
     "allocations.Comparison.run": instance(CHINCHILLA),
     "corpus.Corpus.n_bytes": positive(1e9).or_none(),
+    "budget_laws.BudgetLaw.quantity": word("n_params"),
+    "budget_laws.BudgetLaw.coefficient": positive(0.1),
+    "budget_laws.BudgetLaw.exponent": fraction(0.5),
+    "moe_laws.effective_experts.n_experts": whole(8),
+    **_same(positive(2.0), "moe_laws.JointLaw.a moe_laws.JointLaw.b moe_laws.JointLaw.c"),
+    **_same(number(-0.2), "moe_laws.JointLaw.alpha moe_laws.JointLaw.beta"),
+    "moe_laws.JointLaw.origin": instance(LAW.origin),
+    "moe_laws.RoutedLaw.origin": instance(LAW.origin),
+    "ensemble.Ensemble.laws": Kind(GROUPS["laws with a loss"], (None, 5, (), (5,), ("Kaplan 2020",))),
+    "ensemble.valley.tolerance": positive(0.01),
+    **_same(instance(VOTES.least_regret.nats), "ensemble.Regret.nats ensemble.Regret.wasted"),
+    **_same(instance(LAW), "ensemble.Vote.law ensemble.valley.law overtraining.Lifetime.law"),
+    **_same(instance(LAW), "overtraining.implied_inference_tokens.law repeated_data.DataLimitedLaw.law"),
+    "overtraining.inference_flops.n_tokens": number(1e12, -1),
+    "parametric.ScalingLaw.fewest_params.n_tokens": positive(8e12),
+    **_same(positive(1e20).or_none(), "evidence.Range.compute_at_most evidence.Errors.A evidence.Errors.B"),
     "hardware.Cluster.accelerator": instance(CHIP),
     **_same(positive(1e15).or_none(), "mfu.MfuConvention.peak_flops mfu.MfuConvention.dividing_by.peak_flops"),
     **_same(instance(FIGURE), "speeds.Speed.computed.figure speeds.Speed.ratio.figure"),
