@@ -86,3 +86,10 @@ def test_tokens_are_not_counted_by_anybody():
         "13,812 tokens/s are"
     )
     assert "by Megatron-LM" in catalogue.answer("mfu-conventions", {}).title
+
+
+def test_whoever_counts_attention_says_of_which_shape():
+    for name in ("days-and-mfu", "worked-example"):
+        counted = [row for row in catalogue.answer(name, {}).rows if "L H Q T" in row.convention]
+        assert counted
+        assert all("shape" in " ".join(row.assumed) for row in counted), name

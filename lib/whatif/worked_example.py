@@ -121,7 +121,11 @@ def _attention_rows(example):
             unit="days",
             group="1. Compute",
             formula=f"{example.days:g} x ({parts}) / (6 x {show_power(shape.n_params)})",
-            assumed=(f"sequences of {_SEQ_LEN:,} tokens", f"MFU {example.mfu:g} counts what {name} counts"),
+            assumed=(
+                "shape 1 below",
+                f"sequences of {_SEQ_LEN:,} tokens",
+                f"MFU {example.mfu:g} counts what {name} counts",
+            ),
             convention=convention(name).words,
             sources=(convention(name).source,),
         )
