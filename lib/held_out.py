@@ -1,0 +1,140 @@
+"""How well rules for learning rate and batch would have foretold families that they had not seen.
+
+A rule that is fitted is fitted once for each family, to all the others. A published rule has seen what it has seen: its
+error is against every family, its own among them, and a table without its own family can be asked for.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+
+from lib import check
+from lib.lr_law import DEEPSEEK, GPT3_TABLE, STEP_LAW
+from lib.power_laws import QUANTITIES, fit
+from lib.published_runs import COMPARABLE, PublishedRun
+
+GROUPS = ("family", "lineage")
+CHOSEN = "size and tokens"  # what recipes follow; the other rules are its rivals
+_WORDS = {
+    "nothing": "a constant",
+    "params": "size alone",
+    "tokens": "tokens alone",
+    "compute": "compute alone",
+    "params and tokens": CHOSEN,
+}
+PUBLISHED = {"GPT-3's table": GPT3_TABLE, "DeepSeek's law": DEEPSEEK, "Step Law": STEP_LAW}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residual:
+    """What a run used, beside what a rule foretold without having seen the run's group.
+
+    >>> Residual(run=COMPARABLE[0], group="GPT-3", used=6e-4, foretold=3e-4).error
+    1.0
+    """
+
+    run: PublishedRun
+    group: str
+    used: float
+    foretold: float
+
+    def __post_init__(self):
+        check.instance(PublishedRun, run=self.run)
+        check.fields(self, positive="used foretold", text="group")
+
+    @property
+    def ratio(self):
+        """Used over foretold: above 1 the run took more."""
+        return self.used / self.foretold
+
+    @property
+    def error(self):
+        """How far off, either way: 1 means by a factor of two, 0 not at all."""
+        return max(self.ratio, 1 / self.ratio) - 1
+
+
+def rules(quantity):
+    """Every rule for a quantity, by the words that a table calls it: fits and published ones.
+
+    Args:
+        quantity: "peak_lr" or "global_batch_tokens".
+
+    Returns:
+        Mapping from words to a function of (quantity, runs) that returns a function of (n_params, n_tokens).
+    """
+    check.choice(QUANTITIES, quantity=quantity)
+    fitted = {words: _fitting(terms) for terms, words in _WORDS.items()}
+    return fitted | {words: _published(laws[quantity]) for words, laws in PUBLISHED.items()}
+
+
+def _fitting(terms):
+    return lambda quantity, runs: fit(quantity, terms, runs).at
+
+
+def _published(law) -> Callable:
+    return lambda quantity, runs: law.at
+
+
+def residuals(quantity, rule, group="family"):
+    """The residuals of a rule over all comparable runs, each foretold without its own family (or lineage).
+
+    Args:
+        quantity: "peak_lr" or "global_batch_tokens".
+        rule: such as "size and tokens", "a constant" or "GPT-3's table".
+        group: "family", or "lineage", which keeps those who copied a recipe together with their model.
+
+    Returns:
+        A tuple of `Residual`, in the order of the data file.
+
+    Raises:
+        TypeError, ValueError: for a word that is not known; the nearest is offered.
+
+    >>> round(median(r.error for r in residuals("peak_lr", "size and tokens")), 2)
+    0.32
+    """
+    check.choice(GROUPS, group=group)
+    check.lookup(rules(quantity), rule=rule)
+    return _residuals(quantity, rule, group)
+
+
+@cache
+def _residuals(quantity, rule, group):
+    make = check.lookup(rules(quantity), rule=rule)
+    runs = [run for run in COMPARABLE if run.get(quantity) is not None]
+    found = []
+    for held in dict.fromkeys(getattr(run, group) for run in runs):
+        foretell = make(quantity, [run for run in runs if getattr(run, group) != held])
+        for run in (run for run in runs if getattr(run, group) == held):
+            value = foretell(run.n_params, run.n_tokens)
+            found.append(Residual(run=run, group=held, used=run.get(quantity), foretold=value))
+    return tuple(sorted(found, key=lambda residual: runs.index(residual.run)))
+
+
+def median_error(quantity, rule, group="family", without=""):
+    """The median error over the groups, each counting once by the median of its own runs.
+
+    Args:
+        quantity, rule, group: as in `residuals`.
+        without: a group to leave out, such as "GPT-3", whose own table should not be judged by itself; "" for none.
+
+    >>> round(median_error("peak_lr", "size and tokens"), 2), round(median_error("peak_lr", "a constant"), 2)
+    (0.3, 0.85)
+    """
+    errors = group_errors(quantity, rule, group)
+    check.text(without=without)
+    if without:
+        check.choice(tuple(errors), without=without)
+    return median(error for name, error in errors.items() if name != without)
+
+
+def group_errors(quantity, rule, group="family"):
+    """Group -> the median error of its runs.
+
+    >>> round(group_errors("peak_lr", "size and tokens")["OLMo"], 2)
+    0.16
+    """
+    errors = {}
+    for residual in residuals(quantity, rule, group):
+        errors.setdefault(residual.group, []).append(residual.error)
+    return {name: median(values) for name, values in errors.items()}
