@@ -3,13 +3,64 @@
 import pytest
 
 from lib import side_by_side
+from lib.ensemble import DENSE, GROUPS, Ensemble
 from lib.plan import A100_FORTNIGHT, H100_MONTH
+from lib.scaling import law
 
 
-def test_every_law_and_the_rule_of_20_have_a_row():
-    table = side_by_side.laws(5.76e23)
-    assert [row[0] for row in table.rows][-1] == "always 20 to one"
-    assert {row[0]: row[3] for row in table.rows}["Hoffmann 2022, rounded"] == "92.65"  # laws differ by 5 times
+def test_every_law_and_the_rule_of_20_have_a_row_and_say_how_far_they_are_stretched():
+    rows = {row[0]: row for row in side_by_side.laws(5.76e23).rows}
+    assert set(rows) == set(DENSE)
+    assert rows["20 tokens per parameter"][3] == "20"
+    assert rows["Hoffmann 2022, rounded"][3] == "92.65"
+    assert rows["Besiroglu 2024"][-1] == "44 x the largest fitted run"
+    assert rows["Hoffmann 2022, approach 1"][-1] == "6.7 x the largest fitted model"
+
+
+def test_laws_stand_in_the_order_of_their_ratio():
+    ratios = [float(row[3]) for row in side_by_side.laws(1e21).rows]
+    assert ratios == sorted(ratios)
+
+
+def test_a_table_of_some_laws_has_those():
+    first, *_ = side_by_side.laws(1e21, GROUPS["laws with a loss"]).rows
+    assert first[0] == "Gadre 2024, RedPajama"
+
+
+def test_what_stands_behind_each_law_is_in_its_card():
+    cards = {row[0]: row for row in side_by_side.cards().rows}
+    assert set(cards) == set(DENSE)
+    assert cards["Llama 3 2024"][1] == "tokens"
+    assert cards["DeepSeek 2024"][1] == "FLOPs a token"
+    assert cards["Besiroglu 2024"][1] == "loss"
+    assert cards["Kaplan 2020"][-1] == "768 to 1.5B parameters"
+    assert cards["Muennighoff 2023"][-1] == "not printed"
+    assert "C4" in cards["Gadre 2024, C4"][3]
+
+
+def test_no_table_of_sizes_or_runs_hides_that_its_law_is_extrapolated():
+    assert "extrapolated: 160 times" in side_by_side.sizes(H100_MONTH, ["llama-3-8b"]).caption
+    assert "x the largest fitted run" in next(r for r in side_by_side.runs("besiroglu").rows if r[0] == "GPT-3")[-1]
+    assert "extrapolated" in side_by_side.lifetimes(law("besiroglu"), 1e24, [1e12]).caption
+    assert "not printed" in side_by_side.scarce(law("muennighoff"), 1e22, [1e10]).caption
+
+
+def test_the_worst_regret_is_the_largest_of_its_column():
+    ensemble = Ensemble(compute=2.1e24, laws=GROUPS["laws with a loss"])
+    *laws, worst, _ = side_by_side.regrets(ensemble, {"70B": 70.55e9, "140B": 140e9}).rows
+    for column in (1, 2):
+        assert worst[column] == max(row[column] for row in laws)
+
+
+def test_porians_corrections_end_at_half():
+    # Porian et al. 2024: from 0.835 to 0.497
+    assert [row[1] for row in side_by_side.corrections().rows] == ["0.835", "0.706", "0.602", "0.571", "0.497"]
+
+
+def test_the_head_is_most_of_the_work_in_a_small_model_and_little_in_a_large_one():
+    shares = {row[0]: row[2] for row in side_by_side.heads(["pythia-70m", "gpt-2", "llama-3-70b"]).rows}
+    assert shares["Pythia 70M"] == "58%"  # 512 x 50,304 of 44.7 million weights
+    assert shares["Llama 3 70B"] == "2%"
 
 
 def test_the_seeds_three_sizes_against_its_target():
