@@ -15,22 +15,33 @@ import numpy as np
 import pytest
 
 import lib
+from lib.advice import PRACTICES, SCALES, Facts, Finding
 from lib.allocations import Comparison, published
 from lib.architecture import FIGURES, WORDS, model
+from lib.batches import Ramp
 from lib.budget_laws import RULE_OF_20
 from lib.corpus import FACTS, corpus
 from lib.ensemble import GROUPS, Ensemble
 from lib.evidence import LossVerdict
 from lib.gpu_hours import run
 from lib.hardware import Cluster, accelerator
+from lib.held_out import Residual
 from lib.kaplan_gap import CORRECTIONS
+from lib.kaplan_gap import CORRECTIONS
+from lib.lr_law import GPT3_TABLE, STEP_LAW
 from lib.mfu import convention
 from lib.moe_laws import moe_law
+from lib.mup import RULES as MUP_RULES
+from lib.mup import Sweep
 from lib.overtraining import Lifetime
 from lib.plan import A100_FORTNIGHT, Line, Plan
+from lib.published_runs import COMPARABLE, habit, published_run
+from lib.recipe import Recipe, Setup, size_and_tokens
 from lib.repeated_data import DataLimitedLaw
 from lib.scaling import FACTS as LAW_ROWS
 from lib.scaling import law
+from lib.schedules import Schedule
+from lib.seed_recipes import any_scale
 from lib.shapes import Candidate, Constraints
 from lib.speeds import speed
 from lib.whatif import model as whatif
@@ -119,6 +130,7 @@ EXAMPLES = (
     FIGURE := SPEED.figures[0],
     RULE_OF_20,
     CORRECTIONS[0],
+    CORRECTIONS[0],
     moe_law("Ludziejewski 2025"),
     moe_law("Clark 2022"),
     VOTES := Ensemble(compute=1e21),
@@ -126,6 +138,22 @@ EXAMPLES = (
     VOTES.least_regret,
     Lifetime(law=LAW, target_loss=2.0, inference_tokens=1e12),
     DataLimitedLaw(law=LAW, unique_tokens=1e10),
+    USED := published_run("Llama 65B"),
+    habit("weight_decay"),
+    STEP_LAW["peak_lr"],
+    GPT3_TABLE["peak_lr"],
+    Residual(run=USED, group="Llama", used=1.5e-4, foretold=1.3e-4),
+    COSINE := Schedule(kind="cosine", peak_lr=3e-4, min_lr=3e-5, total_steps=1e5, warmup_steps=1e3, decay_steps=1e4),
+    Ramp(first_tokens=32e3, batch_tokens=3.2e6, ramp_tokens=12e9),
+    MUP_RULES["hidden"],
+    Sweep(n_trials=100, n_params=40e6, n_tokens=4e9),
+    SETUP := Setup(),
+    Recipe(run=size_and_tokens(compute=1e22), setup=SETUP),
+    any_scale(1e22).step,
+    any_scale(1e22),
+    PLANNED := Facts(compute=1e23),
+    SCALES[0],
+    Finding(label="width", followed=True, words="as advised"),
 )
 
 
@@ -159,7 +187,29 @@ VOCABULARY = {
     "stretch": Kind("text", NO_TEXT),
     **_same(Kind("text", NO_TEXT), "explanation"),
     "interval": Kind((0.4, 0.6), (None, 5, (0.4, 1.6), ("a", "b"))),
+    **_same(Kind("text", NO_TEXT), "explanation"),
+    "interval": Kind((0.4, 0.6), (None, 5, (0.4, 1.6), ("a", "b"))),
     **_same(SWITCH, "gated tied qkv_bias attention_output_bias mlp_bias head_bias head binary"),
+    **_same(positive(3e-4), "peak_lr base_lr coefficient used foretold"),
+    **_same(positive(2e6), "batch batch_tokens critical first_tokens noise_tokens ramp_tokens tokens_factor"),
+    **_same(positive(1e5), "total_steps base_width width_factor tokens_per_param low_flops"),
+    "warmup_steps": number(100.0, -1),
+    **_same(number(3e-5, -1), "min_lr"),
+    **_same(number(-0.5), "params_exponent tokens_exponent lr_power std_power"),
+    **_same(integer(8, 0), "data model_parallel micro_batch n_trials n_printed"),
+    **_same(Kind((1e9, 2e9), (None, 5, (), (0.0, 1e9), ("a",))), "sizes values"),
+    **_same(Kind("text", NO_TEXT), "batch_ramp family label lineage words what"),
+    **_same(SWITCH, "checkpoints_frequent data_filtered sparse"),
+    "quantity": word("peak_lr"),
+    "terms": word("params"),
+    "rule": word("size and tokens"),
+    "group": word("family"),
+    "without": Kind("GPT-3", (*NO_TEXT, "no such thing")),
+    "setting": word("weight_decay"),
+    "kind": word("cosine"),
+    "setup": instance(SETUP),
+    "other": instance(COSINE),
+    "runs": Kind(COMPARABLE, (None, 5, (), ("a run",))),
     "condition": Kind(True, (None, 0, 1.0, "True", np.array([1.0]))),
     "peaks": Kind({"bf16": 1e15}, (None, 5, {}, {"bf16": -1}, {"bf16": None}, {"bf16": math.inf})),
     "law_name": word("Hoffmann 2022"),
@@ -197,10 +247,13 @@ LOOKUPS = {
     "allocations.published": "Chinchilla",
     "gpu_hours.run": "llama-13b",
     "speeds.speed": "llama 3 8b, megatron-lm",
+    "published_runs.published_run": "Llama 65B",
     "plan.Plan.days_if_counted": "Megatron-LM",
     **dict.fromkeys(("facts.load", "facts.sources"), "models"),
 }
 PAIR = Kind((1e8, 1e10), (None, 5, (1.0,), (0.0, 1.0), (2.0, 1.0), ("a", "b"), (1.0, math.inf)))
+
+SCHEDULES = ("warmup", "cosine_lr", "linear_lr", "wsd_lr", "wsd_sqrt_lr", "Schedule.at")
 
 # Where a name means something else than elsewhere.
 EXCEPTIONS = {
@@ -220,6 +273,7 @@ EXCEPTIONS = {
     "budget_laws.BudgetLaw.quantity": word("n_params"),
     "budget_laws.BudgetLaw.coefficient": positive(0.1),
     "budget_laws.BudgetLaw.exponent": fraction(0.5),
+    "kaplan_gap.Correction.exponent": fraction(0.5),
     "kaplan_gap.Correction.exponent": fraction(0.5),
     "moe_laws.effective_experts.n_experts": whole(8),
     **_same(positive(2.0), "moe_laws.JointLaw.a moe_laws.JointLaw.b moe_laws.JointLaw.c"),
@@ -243,6 +297,41 @@ EXCEPTIONS = {
     "plan.Brief.model": Kind("llama-3-8b", (*NO_TEXT, "no such thing")),
     **_same(SHOWN, "plan.Line.step plan.Line.label plan.Line.value plan.Line.unit"),
     **_same(SHOWN, "facts.Fact.value facts.Fact.read facts.Entry.get.default facts.parse.words"),
+    **_same(word("AdamW"), "published_runs.PublishedRun.optimizer"),
+    **_same(word("cosine"), "published_runs.PublishedRun.schedule"),
+    **_same(word("standard"), "published_runs.PublishedRun.parametrization"),
+    "published_runs.PublishedRun.global_batch_tokens": positive(4e6).or_none(),
+    "published_runs.PublishedRun.qk_norm": SWITCH,
+    "published_runs.PublishedRun.settings": SHOWN,
+    "published_runs.Habit.value": number(0.1, -1),
+    "published_runs.Habit.n_runs": integer(8, 0),
+    "held_out.Residual.run": instance(USED),
+    "held_out.Residual.group": Kind("text", NO_TEXT),
+    **_same(number(100.0, -1), " ".join(f"schedules.{name}.step" for name in SCHEDULES)),
+    **_same(positive(1e4), "schedules.wsd_lr.decay_steps schedules.wsd_sqrt_lr.decay_steps"),
+    "schedules.Schedule.decay_steps": positive(1e4).or_none(),
+    "batches.accumulation_steps.global_batch": integer(128, 0),
+    "batches.nearest_batch.seq_len": integer(4096, 0),
+    **_same(whole(8), " ".join(f"batches.global_batch.{name}" for name in ("data", "micro_batch", "accumulation"))),
+    "mup.Rule.kind": word("hidden"),
+    "mup.hidden_lr.d_model": positive(4096.0),
+    "recipe.Recipe.run": instance(size_and_tokens(compute=1e22)),
+    **_same(Kind(None, positive(1.0).or_none().bad), "recipe.size_and_tokens.n_params recipe.size_and_tokens.n_tokens"),
+    "seed_recipes.Step.below": Kind(1e9, (*NO_NUMBER, math.nan, 10**400, 0, -1)),
+    **_same(integer(8, 0).or_none(), "seed_recipes.Step.seq_len seed_recipes.Step.n_layers"),
+    **_same(integer(8, 0), "seed_recipes.Step.batch_tokens"),
+    "seed_recipes.SeedRecipe.step": instance(any_scale(1e22).step),
+    "seed_recipes.SeedRecipe.warmup_share": fraction(0.01),
+    "seed_recipes.SeedRecipe.least_warmup": integer(1000),
+    **_same(positive(1e9).or_none(), " ".join(f"advice.Facts.{n}" for n in ("n_params", "n_tokens", "peak_lr"))),
+    **_same(instance(PLANNED), "advice.findings.facts advice.broken.facts"),
+    "advice.Facts.batch_tokens": positive(1e6).or_none(),
+    "advice.Facts.warmup_share": number(0.01, -0.1, 1.1, 45).or_none(),
+    **_same(integer(8, 0).or_none(), " ".join(f"advice.Facts.{n}" for n in ("n_layers", "d_model", "tensor"))),
+    "advice.Facts.seq_len": integer(4096, 0).or_none(),
+    **_same(Kind(True, (0, 1, "True")), " ".join(f"advice.Facts.{n}" for n in PRACTICES)),
+    **_same(SHOWN, "advice.Scale.ranges advice.Scale.practices advice.Finding.followed"),
+    "advice.Scale.high_flops": Kind(1.0, (*NO_NUMBER, math.nan, 10**400)),
     "facts.Fact.unit": Kind("FLOP", NO_TEXT),
     "facts.Entry.get.field": Kind("n_bytes", NO_TEXT),
     "facts.load.figures": Kind(FIGURES, None),
