@@ -15,6 +15,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = resolve(HERE, "../..");
 const PYODIDE = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
 const LOCK = JSON.parse(readFileSync(join(PYODIDE, "pyodide-lock.json"), "utf8")).info;
+const NODE = ["node:*"]; // Pyodide's branches for Node: never taken in a page
 const VERSION = JSON.parse(readFileSync(join(PYODIDE, "package.json"), "utf8")).version;
 
 // Everything that goes in, by its path from the root: lib, these scripts, and by the lock Pyodide and uPlot.
@@ -42,6 +43,14 @@ async function packs(paths) {
   return {lib: python.FS.readFile("/out-lib.zip"), stdlib: python.FS.readFile("/out-stdlib.zip")};
 }
 
+// Pyodide's own script, the greater part of it: minified.
+async function pyodideScript() {
+  const {build} = await import("esbuild");
+  const entry = join(PYODIDE, "pyodide.asm.mjs");
+  const {outputFiles} = await build({entryPoints: [entry], bundle: true, minify: true, format: "esm", external: NODE, write: false});
+  return outputFiles[0].contents;
+}
+
 async function bundle(out, hash, parts) {
   const {build} = await import("esbuild");
   await build({
@@ -55,7 +64,7 @@ async function bundle(out, hash, parts) {
     minify: true,
     format: "esm",
     target: "es2022",
-    external: ["node:*"], // Pyodide's branches for Node: never taken in a page
+    external: NODE,
     define: {
       CHART: JSON.stringify(`./chart-${hash}.js`),
       WORKER: JSON.stringify(`./worker-${hash}.js`),
@@ -74,10 +83,11 @@ async function make(target, hash, paths) {
   mkdirSync(out, {recursive: true});
   const write = (file, data) => (writeFileSync(join(out, file), data), {file, bytes: data.length});
   const {lib, stdlib} = await packs(paths);
-  const wasm = gzipSync(readFileSync(join(PYODIDE, "pyodide.asm.wasm")), {level: 9});
+  const packed = (data) => gzipSync(data, {level: 9});
   const parts = {
     // Packed here, so that any static server sends it small; not named .gz, which some servers would unpack themselves.
-    wasm: write(`pyodide-${VERSION}.wasm.bin`, wasm),
+    wasm: write(`pyodide-${VERSION}.wasm.bin`, packed(readFileSync(join(PYODIDE, "pyodide.asm.wasm")))),
+    script: write(`pyodide-${VERSION}.js.bin`, packed(await pyodideScript())),
     stdlib: write(`stdlib-${VERSION}-${hash}.zip`, stdlib),
     lib: write(`lib-${hash}.zip`, lib),
   };

@@ -116,6 +116,8 @@ function restore() {
     else if (!isAtStart(state.whatIfs[id])) dispatch({type: "reset", id});
     if (damaged.includes(key)) dispatch({type: "noticed", id, notice: DAMAGED});
   }
+  const gone = damaged.some((key) => !whatIfs.some((whatIf) => whatIf.key === key));
+  if (gone && whatIfs.length) dispatch({type: "noticed", id: whatIfs[0].id, notice: DAMAGED});
 }
 
 function writeAddresses() {

@@ -137,15 +137,15 @@ function same(a, b) {
 export const DAMAGED = "The values in this address are damaged or from another edition: the starting values are shown.";
 
 // `known` has one {key, controls} a what-if: under each control's name its options, or null for a number.
-// Gives {values: {key: values}, damaged: [keys]}.
+// Gives {values: {key: values}, damaged: [keys]}; a key of no what-if is damaged if it holds what one would.
 export function readAddress(search, known) {
-  const query = new URLSearchParams(search);
   const values = {};
   const damaged = [];
-  for (const {key, controls} of known.filter((whatIf) => query.has(whatIf.key))) {
-    const read = readValues(key, query.get(key));
-    if (read && fits(read, controls)) values[key] = read;
-    else damaged.push(key);
+  for (const [key, text] of new URLSearchParams(search)) {
+    const whatIf = known.find((one) => one.key === key);
+    const read = readValues(key, text);
+    if (whatIf && read && fits(read, whatIf.controls)) values[key] = read;
+    else if (whatIf || read) damaged.push(key);
   }
   return {values, damaged};
 }

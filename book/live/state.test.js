@@ -146,6 +146,10 @@ test("an address of another edition is called damaged: a control more, less, or 
   }
 });
 
+test("an address of a what-if that is gone is called damaged", () => {
+  assert.deepEqual(readAddress(writeAddress("", "months", START), KNOWN), {values: {}, damaged: ["months"]});
+});
+
 test("other parameters of an address are left alone", () => {
   assert.deepEqual(readAddress("?q=search+word&highlight=%", KNOWN), {values: {}, damaged: []});
   assert.equal(writeAddress("?q=%", "days", null), "?q=%");

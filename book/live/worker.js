@@ -5,7 +5,6 @@
 //      | {type: "refused", question, message, control} | {type: "failed", message}
 
 import {loadPyodide} from "pyodide";
-import createPyodideModule from "pyodide/pyodide.asm.mjs";
 
 const REPORT_EVERY = 100_000; // bytes
 const plainFetch = self.fetch.bind(self);
@@ -35,13 +34,20 @@ function count(chunk, controller) {
   postMessage({type: "progress", loaded});
 }
 
-// Pyodide asks for its two files by name: they are under way already, one of them packed.
-async function fetchOwn(url, options) {
-  if (String(url).endsWith("/pyodide.asm.wasm")) {
-    const {body} = await part("wasm");
-    return new Response(body.pipeThrough(new DecompressionStream("gzip")), {headers: {"Content-Type": "application/wasm"}});
-  }
+async function unpacked(name, type) {
+  const {body} = await part(name);
+  return new Response(body.pipeThrough(new DecompressionStream("gzip")), {headers: {"Content-Type": type}});
+}
+
+// Pyodide asks for its two files by name: they are under way already.
+function fetchOwn(url, options) {
+  if (String(url).endsWith("/pyodide.asm.wasm")) return unpacked("wasm", "application/wasm");
   return String(url).endsWith("/python_stdlib.zip") ? part("stdlib") : plainFetch(url, options);
+}
+
+async function importPart(name) {
+  const url = URL.createObjectURL(await (await unpacked(name, "text/javascript")).blob());
+  return import(url).finally(() => URL.revokeObjectURL(url));
 }
 
 async function boot() {
@@ -53,6 +59,7 @@ async function boot() {
 
 async function start() {
   self.fetch = fetchOwn;
+  const {default: createPyodideModule} = await importPart("script");
   const indexURL = new URL(".", import.meta.url).href;
   const python = await loadPyodide({indexURL, createPyodideModule, lockFileContents: {info: LOCK, packages: {}}});
   python.FS.writeFile("/lib.zip", new Uint8Array(await (await part("lib")).arrayBuffer()));
