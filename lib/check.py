@@ -13,10 +13,12 @@ from numbers import Integral, Real
 # Passed on, so that a module imports one door only.
 from lib.names import choice as choice
 from lib.names import did_you_mean as did_you_mean
+from lib.names import figure as figure
 from lib.names import instance as instance
+from lib.names import listed as listed
 from lib.names import lookup as lookup
 from lib.names import plain_name as plain_name
-from lib.names import short
+from lib.names import short as short
 from lib.names import text as text
 
 
@@ -205,7 +207,7 @@ def boolean(**values):
     """
     for name, value in values.items():
         if not isinstance(value, bool):
-            raise TypeError(f"{name} = {value!r} ({type(value).__name__}): True or False")
+            raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): True or False")
 
 
 def condition(**values):
@@ -263,24 +265,40 @@ def result(**values):
     >>> result(compute_flops=1e200 * 1e200)
     Traceback (most recent call last):
     ...
-    ValueError: compute_flops = inf: a finite number; the inputs are too large
+    ValueError: compute_flops = inf: a finite number; the inputs are too large or too small
     """
+    return _result(FINITE, values)
+
+
+def positive_result(**values):
+    """The same for what is computed of positive numbers: 0 only where it is too small for a float, and refused too.
+
+    >>> positive_result(days=1e-200 * 1e-200)
+    Traceback (most recent call last):
+    ...
+    ValueError: days = 0: a finite number above 0; the inputs are too large or too small
+    """
+    return _result(POSITIVE, values)
+
+
+_RULED = {f.__name__: f for f in (positive, non_negative, finite, fraction, share, whole, count)}
+_KINDS = _RULED | {f.__name__: f for f in (integer, natural, boolean, text)}
+
+
+def _result(rule, values):
     ((name, value),) = values.items()
+    slip = "the inputs are too large or too small"
     if is_array(value):
-        if not bool(FINITE.holds(value).all()):
-            raise ValueError(f"{name}: {FINITE.allowed} in every entry; the inputs are too large")
+        if not bool(rule.holds(value).all()):
+            raise ValueError(f"{name}: {rule.allowed}, in every entry; {slip}")
         return value
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not FINITE.holds(number):
-        raise ValueError(f"{name} = {number}: {FINITE.allowed}; the inputs are too large")
+    if not rule.holds(number):
+        raise ValueError(f"{name} = {figure(number)}: {rule.allowed}; {slip}")
     return number
-
-
-_RULED = {f.__name__: f for f in (positive, non_negative, finite, fraction, share, whole, count)}
-_KINDS = _RULED | {f.__name__: f for f in (integer, natural, boolean, text)}
 
 
 def _all(rule, values):
@@ -303,10 +321,10 @@ def _scalar(rule, name, value):
     try:
         number = float(value)
     except OverflowError:
-        raise ValueError(f"{name} = an integer of {value.bit_length()} bits: {rule.allowed}") from None
+        raise ValueError(f"{name} = {figure(value)}: {rule.allowed}") from None
     if not rule.holds(number):
         slip = rule.slip(number)
-        raise ValueError(f"{name} = {value}: {rule.allowed}" + (f"; {slip}" if slip else ""))
+        raise ValueError(f"{name} = {figure(value)}: {rule.allowed}" + (f"; {slip}" if slip else ""))
 
 
 def _kind(allowed, name, value):
@@ -326,6 +344,9 @@ def _floats(rule, name, values):
     # An integer array overflows in silence at 6 * N * D, a short float soon; both are refused rather than trusted.
     if getattr(values.dtype, "kind", "") != "f" or values.dtype.itemsize < 8:
         raise TypeError(f"{name} (array of {values.dtype}): an array of 64-bit floats, each {rule.allowed}")
+    # A matrix multiplies in another way, a masked array hides entries from every rule.
+    if any(base.__name__ == "ndarray" for base in type(values).__mro__[1:]):
+        raise TypeError(f"{name} ({type(values).__name__}): a plain array, as numpy.asarray makes it")
 
 
 def _array(rule, name, values):
@@ -336,4 +357,4 @@ def _array(rule, name, values):
     if bool(mask.any()):
         first = tuple(int(i[0]) for i in mask.nonzero())
         where = first[0] if len(first) == 1 else first
-        raise ValueError(f"{name}[{where}] = {values[first]:g}: {rule.allowed} ({int(mask.sum())} wrong in all)")
+        raise ValueError(f"{name}[{where}] = {figure(values[first])}: {rule.allowed} ({int(mask.sum())} wrong in all)")

@@ -5,7 +5,7 @@ counted in `lib.flops` and offered here as well; how publishers count is the bus
 """
 
 from lib import check
-from lib.elementwise import every
+from lib.elementwise import every, is_array
 from lib.flops import (
     ATTENTION,
     RECOMPUTE,
@@ -68,7 +68,7 @@ def train_flops(n_params, n_tokens):
     1.2e+20
     """
     check.positive(n_params=n_params, n_tokens=n_tokens)
-    return check.result(train_flops=TRAIN_FLOPS_PER_PARAM * n_params * n_tokens)
+    return check.positive_result(train_flops=TRAIN_FLOPS_PER_PARAM * n_params * n_tokens)
 
 
 def chinchilla_optimal(compute):
@@ -95,7 +95,7 @@ def chinchilla_optimal(compute):
     """
     check.positive(compute=compute)
     n_params = (compute / (TRAIN_FLOPS_PER_PARAM * TOKENS_PER_PARAM)) ** 0.5
-    return check.result(n_params=n_params), check.result(n_tokens=TOKENS_PER_PARAM * n_params)
+    return check.positive_result(n_params=n_params), check.positive_result(n_tokens=TOKENS_PER_PARAM * n_params)
 
 
 def training_days(n_params, n_tokens, n_gpus, peak_flops, mfu):
@@ -129,8 +129,8 @@ def training_days(n_params, n_tokens, n_gpus, peak_flops, mfu):
     check.positive(n_params=n_params, n_tokens=n_tokens, peak_flops=peak_flops)
     check.whole(n_gpus=n_gpus)
     check.fraction(mfu=mfu)
-    seconds = train_flops(n_params, n_tokens) / (n_gpus * peak_flops * mfu)
-    return check.result(training_days=seconds / SECONDS_PER_DAY)
+    useful = check.positive_result(useful_flops_per_second=n_gpus * peak_flops * mfu)
+    return check.positive_result(training_days=train_flops(n_params, n_tokens) / useful / SECONDS_PER_DAY)
 
 
 def model_flops_utilization(n_params, tokens_per_second, n_gpus, peak_flops):
@@ -180,11 +180,11 @@ def possible_utilization(peak_flops, **utilization):
     """
     check.positive(peak_flops=peak_flops)
     ((name, value),) = utilization.items()
-    value = check.result(**utilization)
+    value = check.positive_result(**utilization)
     if every(value <= 1 + _ROUNDING):
         return value
     shown = f" = {value:.4g}" if isinstance(value, float) else " (array)"
-    if every(value > 1e6) and every(peak_flops < 1e6):
+    if not (is_array(value) or is_array(peak_flops)) and value > 1e6 > peak_flops:
         slip = f"peak_flops is in FLOP/s: {peak_flops:g} TFLOP/s is written {peak_flops * 1e12:g}"
     else:
         slip = "tokens_per_second and n_gpus must be of the same cluster, peak_flops of the data type in use"
@@ -212,7 +212,7 @@ def compute_budget(n_gpus, days, peak_flops, mfu):
     check.whole(n_gpus=n_gpus)
     check.positive(days=days, peak_flops=peak_flops)
     check.fraction(mfu=mfu)
-    return check.result(compute_budget=n_gpus * days * SECONDS_PER_DAY * peak_flops * mfu)
+    return check.positive_result(compute_budget=n_gpus * days * SECONDS_PER_DAY * peak_flops * mfu)
 
 
 def calendar_days(compute_days, goodput=GOODPUT):
@@ -234,4 +234,4 @@ def calendar_days(compute_days, goodput=GOODPUT):
     """
     check.positive(compute_days=compute_days)
     check.fraction(goodput=goodput)
-    return check.result(calendar_days=compute_days / goodput)
+    return check.positive_result(calendar_days=compute_days / goodput)

@@ -100,7 +100,7 @@ def tokens_in(n_bytes, bytes_per_token):
     1000000000000.0
     """
     check.positive(n_bytes=n_bytes, bytes_per_token=bytes_per_token)
-    return check.result(n_tokens=n_bytes / bytes_per_token)
+    return check.positive_result(n_tokens=n_bytes / bytes_per_token)
 
 
 def expected_passes(share, n_tokens, source_tokens):
@@ -124,7 +124,7 @@ def expected_passes(share, n_tokens, source_tokens):
     """
     check.fraction(share=share)
     check.positive(n_tokens=n_tokens, source_tokens=source_tokens)
-    return check.result(passes=share * n_tokens / source_tokens)
+    return check.positive_result(passes=share * n_tokens / source_tokens)
 
 
 _FIGURES = {"n_bytes": "bytes", "n_tokens": "tokens", "tokens_per_byte": "tokens/byte"}

@@ -19,7 +19,7 @@ def maximum(a, b):
     """
     check.number(a=a, b=b)
     arrays = _namespace(a, b)
-    return arrays.maximum(a, b) if arrays else max(a, b)
+    return arrays.maximum(a, b) if arrays else float(max(a, b))
 
 
 def minimum(a, b):
@@ -30,7 +30,7 @@ def minimum(a, b):
     """
     check.number(a=a, b=b)
     arrays = _namespace(a, b)
-    return arrays.minimum(a, b) if arrays else min(a, b)
+    return arrays.minimum(a, b) if arrays else float(min(a, b))
 
 
 def where(condition, if_true, if_false):
@@ -46,7 +46,7 @@ def where(condition, if_true, if_false):
     arrays = _namespace(condition, if_true, if_false)
     if arrays:
         return arrays.where(condition, if_true, if_false)
-    return if_true if condition else if_false
+    return float(if_true if condition else if_false)
 
 
 def ceil(value):

@@ -184,7 +184,7 @@ def train_flops_per_token(model, seq_len, attention, *, recompute="none", head=T
     forward = forward_flops(model, seq_len, attention, head=head)
     scores = attention_flops(model, seq_len, attention)
     extra = recomputed_flops(model, seq_len, attention, recompute) + (attention_backward - 2.0) * scores
-    return check.result(train_flops_per_token=3.0 * forward + extra)
+    return check.positive_result(train_flops_per_token=3.0 * forward + extra)
 
 
 def train_flops_exact(model, n_tokens, seq_len, attention, *, recompute="none", head=True, attention_backward=2.0):
@@ -207,11 +207,13 @@ def train_flops_exact(model, n_tokens, seq_len, attention, *, recompute="none", 
     """
     check.positive(n_tokens=n_tokens)
     counted = {"recompute": recompute, "head": head, "attention_backward": attention_backward}
-    return check.result(train_flops_exact=n_tokens * train_flops_per_token(model, seq_len, attention, **counted))
+    return check.positive_result(
+        train_flops_exact=n_tokens * train_flops_per_token(model, seq_len, attention, **counted)
+    )
 
 
 def _shape(model):
     # Whatever counts its own matrices will do: a mixture of experts need not be a Transformer.
     if not hasattr(model, "matmul_params"):
-        asked = f"; lib.architecture.model({model!r}) looks one up" if isinstance(model, str) else ""
-        raise TypeError(f"model = {model!r:.60} ({type(model).__name__}): a Transformer{asked}")
+        asked = f"; lib.architecture.model({check.short(model)}) looks one up" if isinstance(model, str) else ""
+        raise TypeError(f"model = {check.short(model)} ({type(model).__name__}): a Transformer{asked}")

@@ -192,9 +192,9 @@ def tokens_per_second_per_gpu(figure, unit, convention, model, seq_len, n_gpus=N
     flops = convention.flops_per_token(model, seq_len)
     if unit in ("MFU", "HFU"):
         check.fraction(figure=figure)
-        return check.result(tokens_per_second_per_gpu=figure * _peak(convention) / flops)
+        return check.positive_result(tokens_per_second_per_gpu=figure * _peak(convention) / flops)
     scale = {"TFLOP/s per GPU": TERA / flops, "tokens/s per GPU": 1.0, "tokens/s": 1.0 / _devices(unit, n_gpus)}
-    return check.result(tokens_per_second_per_gpu=figure * scale[unit])
+    return check.positive_result(tokens_per_second_per_gpu=figure * scale[unit])
 
 
 def reported(tokens_per_second_per_gpu, unit, convention, model, seq_len, n_gpus=None):
@@ -222,7 +222,7 @@ def reported(tokens_per_second_per_gpu, unit, convention, model, seq_len, n_gpus
         peak = _peak(convention)
         return possible_utilization(peak, **{unit.lower(): tokens_per_second_per_gpu * flops / peak})
     scale = {"TFLOP/s per GPU": flops / TERA, "tokens/s per GPU": 1.0, "tokens/s": _devices(unit, n_gpus)}
-    return check.result(reported=tokens_per_second_per_gpu * scale[unit])
+    return check.positive_result(reported=tokens_per_second_per_gpu * scale[unit])
 
 
 def convert(figure, unit, convention, to_unit, to_convention, model, seq_len, n_gpus=None):
@@ -272,9 +272,9 @@ def days_under(convention, model, n_tokens, seq_len, n_gpus, utilization):
     check.whole(n_gpus=n_gpus)
     check.fraction(utilization=utilization)
     check.instance(MfuConvention, convention=convention)
-    flops_per_second = n_gpus * _peak(convention) * utilization
-    seconds = n_tokens * convention.flops_per_token(model, seq_len) / flops_per_second
-    return check.result(days_under=seconds / SECONDS_PER_DAY)
+    useful = check.positive_result(useful_flops_per_second=n_gpus * _peak(convention) * utilization)
+    seconds = n_tokens * convention.flops_per_token(model, seq_len) / useful
+    return check.positive_result(days_under=seconds / SECONDS_PER_DAY)
 
 
 def days_ratio(convention, model, seq_len):

@@ -46,9 +46,9 @@ def choice(allowed, **values):
     """
     for name, value in values.items():
         if not isinstance(value, str):
-            raise TypeError(f"{name} = {value!r} ({type(value).__name__}): one of {', '.join(map(str, allowed))}")
+            raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): one of {listed(allowed)}")
         if value not in allowed:
-            raise ValueError(f"{name} = {value!r}: one of {', '.join(map(str, allowed))}{did_you_mean(value, allowed)}")
+            raise ValueError(f"{name} = {short(value)}: one of {listed(allowed)}{did_you_mean(value, allowed)}")
 
 
 def lookup(table, **name):
@@ -75,7 +75,7 @@ def lookup(table, **name):
         near = did_you_mean(text, table)
         shown = list(table)[: SHOWN if near else None]
         rest = f" and {len(table) - len(shown)} more" if len(table) > len(shown) else ""
-        raise ValueError(f"{argument} = {short(text)}: one of {', '.join(shown)}{rest}{near}") from None
+        raise ValueError(f"{argument} = {short(text)}: one of {listed(shown)}{rest}{near}") from None
 
 
 def plain_name(text):
@@ -100,11 +100,36 @@ def did_you_mean(word, allowed):
     return f"; did you mean {known[near[0]]!r}?" if near else ""
 
 
+def listed(names):
+    """Names in a row; set apart by semicolons where one of them holds a comma.
+
+    >>> listed(("causal", "full")), listed(("Hoffmann 2022", "Hoffmann 2022, rounded"))
+    ('causal, full', 'Hoffmann 2022; Hoffmann 2022, rounded')
+    """
+    names = [str(name) for name in names]
+    return ("; " if any("," in name for name in names) else ", ").join(names)
+
+
 def short(value):
-    """A value as a message shows it: what Python prints, cut at 60 characters.
+    """A value as a message shows it: what Python prints, on one line, cut at 60 characters.
 
     >>> short("h100")
     "'h100'"
     """
-    text = repr(value)
+    try:
+        text = " ".join(repr(value).splitlines())  # an array's takes several
+    except ValueError:  # Python prints no integer of more than some thousand digits
+        text = "(an integer too long to print)"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def figure(value):
+    """A number as a message shows it, with every digit that it has.
+
+    >>> figure(45.0), figure(0.45), figure(1e300), figure(10**400)
+    ('45', '0.45', '1e300', 'an integer of 1329 bits')
+    """
+    try:
+        return repr(float(value)).removesuffix(".0").replace("e+", "e")
+    except OverflowError:
+        return f"an integer of {value.bit_length()} bits"

@@ -23,6 +23,7 @@ RULES = {
     check.count: check.COUNT,
 }
 any_float = st.floats() | st.sampled_from([0.0, -0.0, 1.0, 45.0, 100.0, 2.0**53, math.nan, math.inf, -math.inf])
+any_positive = st.floats(0, exclude_min=True, allow_infinity=False)
 by_name = pytest.mark.parametrize("refuse", RULES, ids=lambda refuse: refuse.__name__)
 
 
@@ -83,6 +84,42 @@ def test_an_array_that_is_not_of_64_bit_floats_is_refused(refuse, dtype):
         refuse(n=values)
     with pytest.raises(TypeError, match=r"^values \(array of .*\): an array of 64-bit floats"):
         check.wrong(RULES[refuse], values)
+
+
+@by_name
+def test_an_array_that_hides_entries_is_refused(refuse):
+    hiding_nan = np.ma.array([1.0, math.nan], mask=[False, True])
+    with pytest.raises(TypeError, match=r"^n \(MaskedArray\): a plain array"):
+        refuse(n=hiding_nan)
+    with pytest.raises(TypeError, match=r"^values \(MaskedArray\): a plain array"):
+        check.wrong(RULES[refuse], hiding_nan)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_an_array_that_multiplies_otherwise_is_refused():
+    with pytest.raises(TypeError, match=r"^n \(matrix\): a plain array"):
+        check.positive(n=np.asmatrix([1.0]))
+
+
+@by_name
+@pytest.mark.parametrize("value", [np.ones((2, 2), np.int8), np.ma.array([1, 2]), "1\n2", [10**5000]], ids=type)
+def test_a_refusal_takes_one_line(refuse, value):
+    with pytest.raises(TypeError) as refused:
+        refuse(n=value)
+    assert len(str(refused.value).splitlines()) == 1
+    with pytest.raises(TypeError) as refused:
+        check.boolean(n=value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(-45.0, "-45"), (-0.1, "-0.1"), (-(10**30), "-1e30"), (-1e300, "-1e300"), (-0.0, "-0")]
+)
+def test_a_number_is_shown_as_a_person_writes_it(value, shown):
+    with pytest.raises(ValueError, match=f"^n = {shown}: "):
+        check.positive(n=value)
+    with pytest.raises(ValueError, match=rf"^n\[0\] = {shown}: "):
+        check.positive(n=np.array([float(value)]))
 
 
 @by_name
@@ -160,13 +197,18 @@ def test_a_switch_is_true_or_false_and_nothing_like_it(value):
         check.boolean(tied=value)
 
 
-@given(a=st.floats(0, 1e308), b=st.floats(0, 1e308))
-def test_a_result_is_finite_or_refused(a, b):
-    if math.isfinite(a * b):
-        assert check.result(compute=a * b) == a * b
-    else:
-        with pytest.raises(ValueError, match=r"^compute = inf: a finite number; the inputs are too large$"):
-            check.result(compute=a * b)
+@given(a=any_positive, b=any_positive)
+def test_a_result_is_a_number_that_a_float_holds_or_refused(a, b):
+    refusal = r"^compute = (inf|0): a finite number(| above 0); the inputs are too large or too small$"
+    for passed_on, held in (
+        (check.result, math.isfinite(a * b)),
+        (check.positive_result, math.isfinite(a * b) and a * b > 0),
+    ):
+        if held:
+            assert passed_on(compute=a * b) == a * b
+        else:
+            with pytest.raises(ValueError, match=refusal):
+                passed_on(compute=a * b)
 
 
 def test_a_result_of_huge_integers_is_refused_too():
@@ -174,11 +216,13 @@ def test_a_result_of_huge_integers_is_refused_too():
         check.result(compute=10**400)
 
 
-def test_a_result_of_arrays_is_finite_in_every_entry():
+def test_a_result_of_arrays_holds_in_every_entry():
     values = np.array([1.0, 2.0])
     assert check.result(compute=values) is values
-    with pytest.raises(ValueError, match=r"^compute: a finite number in every entry"):
+    with pytest.raises(ValueError, match=r"^compute: a finite number, in every entry"):
         check.result(compute=np.array([1.0, math.inf]))
+    with pytest.raises(ValueError, match=r"^compute: a finite number above 0, in every entry"):
+        check.positive_result(compute=np.array([1.0, 0.0]))
 
 
 @given(number=st.integers(1, 10_000), wanted=st.integers(1, 20_000))

@@ -213,7 +213,7 @@ def test_mfu_explains_itself_and_shows_its_options():
     [
         ("", "exactly one of --tokens-per-second, --tflops, --mfu, --hfu"),
         ("--mfu 0.4 --tflops 400", "2 figures given"),
-        ("--mfu 45", "mfu = 45.0: a fraction above 0, at most 1; 45 % is written 0.45"),
+        ("--mfu 45", "mfu = 45: a fraction above 0, at most 1; 45 % is written 0.45"),
         ("--tflops 0", "tflops = 0"),
         ("--tokens-per-second fast", "tokens_per_second = 'fast': a number"),
         ("--mfu 0.4 --attention casual", "did you mean 'causal'?"),

@@ -203,6 +203,14 @@ def test_an_array_with_a_utilization_above_one_is_refused(np):
         model_flops_utilization(1e9, np.array([2e5, 2e7]), 8, 1e15)
 
 
+def test_a_peak_in_teraflops_is_refused_in_an_array_too(np):
+    for peaks, speed in ((np.array([989.0, 312.0]), 2e5), (989.0, np.array([2e5, 2e5]))):
+        with pytest.raises(ValueError, match=r"^model_flops_utilization \(array\): at most 1"):
+            model_flops_utilization(1e9, speed, 8, peaks)
+    with pytest.raises(ValueError, match=r"^hfu = 2e\+07: at most 1"):
+        compute.possible_utilization(np.array([989.0, 312.0]), hfu=2e7)
+
+
 def test_rounding_above_one_is_no_mistake():
     assert model_flops_utilization(1e9, 8e15 / 6e9 * (1 + 1e-15), 8, 1e15) == approx(1)
 
@@ -211,3 +219,24 @@ def test_rounding_above_one_is_no_mistake():
 def test_a_result_too_large_for_a_float_is_refused(function, name):
     with pytest.raises(ValueError, match=f"^{function.__name__} = inf: .*too large"):
         function(**GOOD[function] | {name: 1e300, "peak_flops" if "mfu" in GOOD[function] else "n_tokens": 1e300})
+
+
+@pytest.mark.parametrize("function", GOOD)
+@given(data=st.data())
+def test_positive_numbers_give_a_positive_number_or_a_refusal(function, data):
+    extreme = {
+        name: st.floats(0, value if value < 1 else None, exclude_min=True) for name, value in GOOD[function].items()
+    }
+    inputs = {name: data.draw(values) if name != "n_gpus" else 8 for name, values in extreme.items()}
+    try:
+        found = function(**inputs)
+    except ValueError:
+        return
+    for number in found if isinstance(found, tuple) else (found,):
+        assert 0 < number < math.inf
+        assert type(number) is float
+
+
+def test_more_gpus_than_a_float_can_divide_by_do_not_train_in_no_time():
+    with pytest.raises(ValueError, match=r"^useful_flops_per_second = inf: .*; the inputs are too large"):
+        training_days(1.0, 1.0, 10**300, 1e15, 0.4)

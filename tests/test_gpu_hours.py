@@ -59,8 +59,8 @@ def test_a_plan_with_the_utilization_of_the_run_asks_for_its_hours(name, goodput
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"gpu_hours": 0.0}, "gpu_hours = 0.0"),
-        ({"n_params": -1.0}, "n_params = -1.0"),
+        ({"gpu_hours": 0.0}, "gpu_hours = 0:"),
+        ({"n_params": -1.0}, "n_params = -1:"),
         ({"n_tokens": float("nan")}, "n_tokens = nan"),
         ({"accelerator": "a10"}, "accelerator = 'a10'"),
         ({"dtype": "fp8"}, "dtype = 'fp8'"),

@@ -55,3 +55,8 @@ def test_text_and_instances_are_named_by_kind():
 def test_a_long_value_is_cut_in_a_message():
     with pytest.raises(TypeError, match=r"^title = \[0, .*\.\.\. \(list\): text$"):
         check.text(title=list(range(1000)))
+
+
+def test_names_that_hold_commas_are_told_apart():
+    with pytest.raises(ValueError, match=r"one of Hoffmann 2022; Hoffmann 2022, rounded$"):
+        check.lookup({"Hoffmann 2022": 1, "Hoffmann 2022, rounded": 2}, law="@")

@@ -86,7 +86,7 @@ def test_every_accelerator_answers_with_its_widest_16_bits(name):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"mfu": "45"}, "mfu = 45.0: a fraction above 0, at most 1; 45 % is written 0.45"),
+        ({"mfu": "45"}, "mfu = 45: a fraction above 0, at most 1; 45 % is written 0.45"),
         ({"goodput": "90"}, "90 % is written 0.9"),
         ({"n_gpus": "0"}, "n_gpus = 0"),
         ({"days": "0"}, "days = 0"),
