@@ -14,6 +14,8 @@ from matplotlib.text import Text
 
 from lib import counts, plots
 from lib.architecture import model
+from lib.ensemble import DENSE, GROUPS, Ensemble
+from lib.overtraining import Lifetime
 from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
 from lib.plots.style import INK
@@ -61,6 +63,11 @@ PICTURES = {
     "tokens per parameter": lambda: plots.tokens_per_param(LAWS.values(), runs=[("Chinchilla", 5.76e23, 20.0)]),
     "token flops": lambda: plots.token_flops(*counts.by_length(model("llama-3-8b"))),
     "valley": lambda: plots.valley([law("Hoffmann 2022"), law("Besiroglu 2024")], 2.17e22),
+    "laws of every kind": lambda: plots.tokens_per_param(DENSE.values()),
+    "regrets": lambda: plots.regrets(Ensemble(compute=2.1e24, laws=GROUPS["laws with a loss"])),
+    "regrets, within the fits": lambda: plots.regrets(Ensemble(compute=1e21, laws=GROUPS["laws with a loss"])),
+    "life costs": lambda: plots.life_costs(law("Besiroglu 2024"), 1.89e24, (0, 1e12, 1e13, 1e14)),
+    "repeated": plots.repeated,
     "comparison": lambda: plots.compare(DAYS, "days", ("deadline", 14.0), marked="6 N"),
     "fortnight": lambda: plots.where_the_fortnight_goes(FORTNIGHT),
 }
@@ -256,6 +263,38 @@ def test_the_valley_is_lowest_at_the_best_size():
         lowest = np.argmin(line.get_ydata())
         assert line.get_xdata()[lowest] == pytest.approx(1.0)
         assert line.get_ydata()[lowest] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_law_is_drawn_solid_where_it_was_fitted_and_dotted_beyond():
+    (axes,) = drawn("tokens per parameter").axes
+    whole, *parts = (line for line in axes.lines if line.get_color() == axes.lines[2].get_color())
+    solid = next(line for line in parts if line.get_linestyle() == "-")
+    besiroglu = list(LAWS.values())[2]
+    inside = np.isfinite(solid.get_ydata())
+    compute = np.asarray(whole.get_xdata())
+    assert whole.get_linestyle() != "-"
+    assert inside.tolist() == [bool(besiroglu.inside_range(*besiroglu.optimum(c))) for c in compute]
+
+
+def test_least_regret_is_marked_where_the_highest_line_is_lowest():
+    (axes,) = drawn("regrets").axes
+    ensemble = Ensemble(compute=2.1e24, laws=GROUPS["laws with a loss"])
+    (point,) = (line for line in axes.lines if line.get_marker() == "o")
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (
+        ensemble.least_regret.n_params,
+        ensemble.least_regret.worst_nats,
+    )
+
+
+def test_the_least_cost_of_a_life_lies_on_its_line_and_below_all_of_it():
+    (axes,) = drawn("life costs").axes
+    (points,) = (line for line in axes.lines if line.get_marker() == "o")
+    for place, use in enumerate((0, 1e12, 1e13, 1e14)):
+        life = Lifetime(
+            law=law("Besiroglu 2024"), target_loss=law("Besiroglu 2024").optimal_loss(1.89e24), inference_tokens=use
+        )
+        assert points.get_ydata()[place] == pytest.approx(life.total_flops / 1.89e24)
+        assert axes.lines[place].get_ydata().min() >= points.get_ydata()[place] * (1 - 1e-9)
 
 
 def test_the_fortnight_refuses_a_stage_that_gains():

@@ -6,6 +6,7 @@ Titles are not inside a picture: the caption states the finding, the alt text sa
 from lib.plots.bars import compare
 from lib.plots.budget import where_the_fortnight_goes
 from lib.plots.chart import chart_picture, draw_chart
+from lib.plots.choices import life_costs, regrets, repeated
 from lib.plots.flops import token_flops
 from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
@@ -22,9 +23,12 @@ __all__ = [
     "contrast",
     "draw_chart",
     "house_style",
+    "life_costs",
     "loss_surface",
     "matmul_six",
     "new_picture",
+    "regrets",
+    "repeated",
     "to_svg",
     "token_flops",
     "tokens_per_param",

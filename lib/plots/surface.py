@@ -6,13 +6,15 @@ from lib import check
 from lib.compute import train_flops
 from lib.plots.axes import add_axes, tick_text
 from lib.plots.labels import Labels
-from lib.plots.style import BLUE, GREEN, INK, VERMILION, house_style, new_picture
+from lib.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION, house_style, new_picture
 
 _GRID = 160  # points along a line
 
 
 def loss_surface(law, budgets=(1e20, 1e21, 1e22, 1e23, 1e24), runs=(), n_params=(1e8, 1e12), n_tokens=(1e9, 1e13)):
     """Parameters against tokens: isoFLOP lines, the isoloss curve that touches each, and the ridge of touching points.
+
+    The runs that the law was fitted to are shaded.
 
     Args:
         law: a `lib.scaling.ScalingLaw`.
@@ -31,6 +33,7 @@ def loss_surface(law, budgets=(1e20, 1e21, 1e22, 1e23, 1e24), runs=(), n_params=
         axes = _plane(picture, n_params, n_tokens, [_loss_text(loss) for loss in losses])
         labels = Labels(axes)
         sizes = np.geomspace(*n_params, _GRID)
+        _fitted(axes, labels, law)
         ends = [_isoloss(axes, labels, law, loss, sizes) for loss in losses]
         labels.at_line_ends(ends)
         _ridge(axes, labels, law, budgets)
@@ -49,6 +52,20 @@ def _plane(picture, n_params, n_tokens, ends):
     axes = add_axes(picture, x_limits=n_params, y_limits=n_tokens, margin_labels=ends, **names, **scales)
     axes.grid(False)
     return axes
+
+
+def _fitted(axes, labels, law):
+    """Shade the runs that the law was fitted to: everything outside is extrapolated."""
+    fitted = law.origin and law.origin.fitted
+    if not fitted or None in (fitted.n_params, fitted.n_tokens, fitted.compute_at_most):
+        return
+    (n_low, n_high), (d_low, d_high) = fitted.n_params, fitted.n_tokens
+    sizes = np.geomspace(max(n_low, axes.get_xlim()[0]), n_high, _GRID)
+    top = np.minimum(d_high, fitted.compute_at_most / train_flops(sizes, 1.0))
+    bottom = max(d_low, axes.get_ylim()[0])
+    seen = top > bottom
+    axes.fill_between(sizes[seen], bottom, top[seen], color=GREY, alpha=FAINT, linewidth=0, zorder=0)
+    labels.beside("runs that the law was fitted to", sizes[_GRID // 3], bottom * 1.6)
 
 
 def _isoflop(axes, labels, compute, sizes):
