@@ -32,7 +32,7 @@ _WORDS = {
     "batch_tokens": ("tokens a step", "tokens"),
     "warmup_share": ("warm-up, part of the steps", "%"),
     "tensor": ("tensor-parallel devices", "devices"),
-    "seq_len": ("sequence length", "tokens"),
+    "seq_len": ("tokens in a sequence", ""),
     "data_filtered": ("data filtered and deduplicated", ""),
     "checkpoints_frequent": ("frequent checkpoints", ""),
     "recompute": ("activations recomputed", ""),
@@ -192,7 +192,7 @@ def findings(facts):
 
     >>> plan = Facts(compute=1e23, d_model=7040, n_layers=48)
     >>> [f.words for f in findings(plan) if f.followed is False]
-    ['7,040, advised 3,072 to 5,120: 1.38 times too many']
+    ['7,040, advised 3,072 to 5,120: 1.38 times the upper end']
     """
     check.instance(Facts, facts=facts)
     scale, _ = scale_of(facts.compute)
@@ -217,15 +217,11 @@ def _number(name, value, ends):
         return Finding(label=label, followed=None, words=f"not said, advised {advised}")
     slack = 1 + (_WARMUP_SLACK if name == "warmup_share" else 0.0)
     words = f"{show(float(value), unit)}, advised {advised}"
-    if value > high * slack:
-        return Finding(label=label, followed=False, words=f"{words}: {value / high:.3g} times too many")
-    if value * slack < low:
-        return Finding(label=label, followed=False, words=f"{words}: {_short_by(value, low)}")
-    return Finding(label=label, followed=True, words=words)
-
-
-def _short_by(value, low):
-    return f"{low / value:.3g} times too few" if value else "none at all"
+    end, which = (high, "upper") if value > high * slack else (low, "lower")
+    if low <= value * slack and value <= high * slack:
+        return Finding(label=label, followed=True, words=words)
+    beside = "that" if low == high else f"the {which} end"
+    return Finding(label=label, followed=False, words=f"{words}: {value / end:.3g} times {beside}")
 
 
 def _range(low, high, unit):
@@ -233,11 +229,9 @@ def _range(low, high, unit):
         return show(float(low), unit)
     if math.isinf(high):
         return f"{show(float(low), unit)} or more"
-    return (
-        f"{show(float(low))} to {show(float(high))}"
-        if unit in ("", "layers", "devices")
-        else (f"{show(float(low), unit).removesuffix(f' {unit}')} to {show(float(high), unit)}")
-    )
+    if unit in ("", "layers", "devices"):
+        return f"{show(float(low))} to {show(float(high))}"
+    return f"{show(float(low), unit).removesuffix(f' {unit}')} to {show(float(high), unit)}"
 
 
 def _practice(name, value):

@@ -1,7 +1,7 @@
 """A recipe: how a model of a size learns from so many tokens, every number with where it comes from.
 
 Size and tokens come in; learning rate and batch follow from a law fitted through published runs, the shape from the
-search for shapes, the rest from what most published runs do. `lib.recipe_settings` lists it with the sources.
+search for shapes, the rest from what most published runs do. The what-if "recipe-by-scale" lists it with the sources.
 """
 
 import math
@@ -9,14 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lib import check
+from lib.advice import Facts
 from lib.allocations import Allocation
-from lib.batches import Ramp, accumulation_steps, data_parallel, nearest_batch
+from lib.architecture import Transformer
+from lib.batches import Ramp, accumulation_steps, critical_batch_tokens, data_parallel, nearest_batch
+from lib.budget_laws import kaplan_size_loss
 from lib.compute import TOKENS_PER_PARAM, chinchilla_optimal, train_flops
 from lib.held_out import CHOSEN, median_error
 from lib.lr_law import DEEPSEEK, GPT3_TABLE, STEP_LAW, fitted
 from lib.published_runs import habit, nearest
 from lib.schedules import COSINE, KINDS, LINEAR, Schedule
 from lib.shapes import LARGEST_TARGET, Constraints, search
+from lib.small_runs import SmallRuns
 
 WARMUP_SHARE = 0.01  # of the steps, at most
 STABLE_PEAK_SHARE = 0.5  # Hägele et al. 2024: half the peak of a cosine where the rate stays at its peak
@@ -74,6 +78,7 @@ class Recipe:
     Args:
         run: an `Allocation`: parameters and tokens, with where they come from.
         setup: a `Setup`.
+        given_shape: a `Transformer` that is decided already; None lets `lib.shapes` search.
 
     Raises:
         TypeError: for something else.
@@ -86,10 +91,13 @@ class Recipe:
 
     run: Allocation
     setup: Setup = Setup()
+    given_shape: Transformer | None = None
 
     def __post_init__(self):
         check.instance(Allocation, run=self.run)
         check.instance(Setup, setup=self.setup)
+        if self.given_shape is not None:
+            check.instance(Transformer, given_shape=self.given_shape)
         if self.run.n_params > LARGEST_TARGET:
             raise ValueError(f"n_params = {self.run.n_params:g}: at most {LARGEST_TARGET:g}")
         if self.steps < 2:
@@ -110,7 +118,7 @@ class Recipe:
     @property
     def shape(self):
         """The `Transformer` to train."""
-        return self.candidate.shape
+        return self.given_shape or self.candidate.shape
 
     @property
     def lr_by_law(self):
@@ -161,6 +169,11 @@ class Recipe:
         return self.global_batch * self.setup.seq_len
 
     @property
+    def critical_batch(self):
+        """The critical batch at the loss that Kaplan's law gives the size with endless data, tokens."""
+        return critical_batch_tokens(kaplan_size_loss(float(self.shape.non_embedding_params)))
+
+    @property
     def steps(self):
         """Updates in the whole run."""
         return int(self.run.n_tokens // self.batch_tokens)
@@ -201,6 +214,26 @@ class Recipe:
     def residual_std(self):
         """That of the matrices that write into the residual stream: init_std / sqrt(2 n_layers), as GPT-2 has it."""
         return self.init_std / (2 * self.shape.n_layers) ** 0.5
+
+    @property
+    def small_runs(self):
+        """The sweep over the rates worth trying, ablations and the pilot."""
+        return SmallRuns(n_trials=len(self.sweep))
+
+    @property
+    def facts(self):
+        """What advice can be held against."""
+        return Facts(
+            compute=train_flops(self.run.n_params, self.run.n_tokens),
+            n_params=self.run.n_params,
+            n_tokens=self.run.n_tokens,
+            n_layers=self.shape.n_layers,
+            d_model=self.shape.d_model,
+            peak_lr=self.peak_lr,
+            batch_tokens=float(self.batch_tokens),
+            warmup_share=self.warmup_steps / self.steps,
+            seq_len=self.setup.seq_len,
+        )
 
     @property
     def neighbours(self):

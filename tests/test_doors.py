@@ -27,7 +27,6 @@ from lib.gpu_hours import run
 from lib.hardware import Cluster, accelerator
 from lib.held_out import Residual
 from lib.kaplan_gap import CORRECTIONS
-from lib.kaplan_gap import CORRECTIONS
 from lib.lr_law import GPT3_TABLE, STEP_LAW
 from lib.mfu import convention
 from lib.moe_laws import moe_law
@@ -43,6 +42,7 @@ from lib.scaling import law
 from lib.schedules import Schedule
 from lib.seed_recipes import any_scale
 from lib.shapes import Candidate, Constraints
+from lib.small_runs import SmallRuns
 from lib.speeds import speed
 from lib.whatif import model as whatif
 from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
@@ -130,7 +130,6 @@ EXAMPLES = (
     FIGURE := SPEED.figures[0],
     RULE_OF_20,
     CORRECTIONS[0],
-    CORRECTIONS[0],
     moe_law("Ludziejewski 2025"),
     moe_law("Clark 2022"),
     VOTES := Ensemble(compute=1e21),
@@ -147,6 +146,7 @@ EXAMPLES = (
     Ramp(first_tokens=32e3, batch_tokens=3.2e6, ramp_tokens=12e9),
     MUP_RULES["hidden"],
     Sweep(n_trials=100, n_params=40e6, n_tokens=4e9),
+    SmallRuns(n_trials=5),
     SETUP := Setup(),
     Recipe(run=size_and_tokens(compute=1e22), setup=SETUP),
     any_scale(1e22).step,
@@ -188,13 +188,13 @@ VOCABULARY = {
     **_same(Kind("text", NO_TEXT), "explanation"),
     "interval": Kind((0.4, 0.6), (None, 5, (0.4, 1.6), ("a", "b"))),
     **_same(Kind("text", NO_TEXT), "explanation"),
-    "interval": Kind((0.4, 0.6), (None, 5, (0.4, 1.6), ("a", "b"))),
     **_same(SWITCH, "gated tied qkv_bias attention_output_bias mlp_bias head_bias head binary"),
     **_same(positive(3e-4), "peak_lr base_lr coefficient used foretold"),
     **_same(positive(2e6), "batch batch_tokens critical first_tokens noise_tokens ramp_tokens tokens_factor"),
     **_same(positive(1e5), "total_steps base_width width_factor tokens_per_param low_flops"),
     "warmup_steps": number(100.0, -1),
-    **_same(number(3e-5, -1), "min_lr"),
+    **_same(number(3e-5, -1), "min_lr ablations_share pilot_share"),
+    "proxy_share": fraction(0.1),
     **_same(number(-0.5), "params_exponent tokens_exponent lr_power std_power"),
     **_same(integer(8, 0), "data model_parallel micro_batch n_trials n_printed"),
     **_same(Kind((1e9, 2e9), (None, 5, (), (0.0, 1e9), ("a",))), "sizes values"),
@@ -208,6 +208,7 @@ VOCABULARY = {
     "setting": word("weight_decay"),
     "kind": word("cosine"),
     "setup": instance(SETUP),
+    "given_shape": instance(LLAMA).or_none(),
     "other": instance(COSINE),
     "runs": Kind(COMPARABLE, (None, 5, (), ("a run",))),
     "condition": Kind(True, (None, 0, 1.0, "True", np.array([1.0]))),
@@ -273,7 +274,6 @@ EXCEPTIONS = {
     "budget_laws.BudgetLaw.quantity": word("n_params"),
     "budget_laws.BudgetLaw.coefficient": positive(0.1),
     "budget_laws.BudgetLaw.exponent": fraction(0.5),
-    "kaplan_gap.Correction.exponent": fraction(0.5),
     "kaplan_gap.Correction.exponent": fraction(0.5),
     "moe_laws.effective_experts.n_experts": whole(8),
     **_same(positive(2.0), "moe_laws.JointLaw.a moe_laws.JointLaw.b moe_laws.JointLaw.c"),

@@ -183,7 +183,7 @@ def test_findings_say_what_is_followed_broken_and_not_said():
     said = {f.label: f for f in findings(Facts(compute=2e24, n_params=70e9, recompute=True, data_filtered=False))}
     assert said["parameters"].followed is True
     assert said["parameters"].words == "70B parameters, advised 70B parameters or more"
-    assert said["sequence length"].followed is None
+    assert said["tokens in a sequence"].followed is None
     assert said["activations recomputed"].followed is True
     assert said["data filtered and deduplicated"].words == "not done"
     assert said["frequent checkpoints"].words == "not said"
@@ -194,10 +194,10 @@ def test_no_advice_asks_what_the_seed_does_not_say_of_a_scale():
     assert "tensor-parallel devices" in broken(Facts(compute=1e22, tensor=2))
 
 
-def test_a_warm_up_of_nothing_is_said_without_a_division():
+def test_a_warm_up_of_nothing_is_told_as_none_of_it():
     (found,) = (f for f in findings(Facts(compute=1e22, warmup_share=0.0)) if f.label.startswith("warm-up"))
     assert found.followed is False
-    assert found.words.endswith("none at all")
+    assert found.words.endswith("0 times that")
 
 
 def test_chinchilla_sizes_are_those_of_the_rest_of_the_book():
