@@ -31,6 +31,8 @@ def run(seconds, command):
 
 
 def main(seconds, name, dashes, *command):
+    # A shell's background job ignores Ctrl-C, and so would the commands whose tests send it one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"==> {name}", flush=True)
     start = time.monotonic()
     code = run(float(seconds), command)
