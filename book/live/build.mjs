@@ -1,7 +1,7 @@
 // Bundles the scripts of the book's pages: node book/live/build.mjs --out _build/live
 //
 // manifest.json names the script and the style that a page loads; all else follows from the script. Every name carries
-// a hash of `lib` and of everything that went in, or Pyodide's version: a cache never mixes an old `lib` with new pages.
+// a hash of `lib` and of all that went in, or Pyodide's version: a cache never mixes an old `lib` with new pages.
 
 import {createHash} from "node:crypto";
 import {mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, existsSync} from "node:fs";
@@ -47,7 +47,8 @@ async function packs(paths) {
 async function pyodideScript() {
   const {build} = await import("esbuild");
   const entry = join(PYODIDE, "pyodide.asm.mjs");
-  const {outputFiles} = await build({entryPoints: [entry], bundle: true, minify: true, format: "esm", external: NODE, write: false});
+  const options = {bundle: true, minify: true, format: "esm", external: NODE, write: false};
+  const {outputFiles} = await build({entryPoints: [entry], ...options});
   return outputFiles[0].contents;
 }
 

@@ -208,11 +208,12 @@ function stroke(ctx, colour, points, dash = []) {
 }
 
 function drawReferences(u, chart, ink, box) {
-  for (const {axis, value} of chart.references) {
-    const at = axis === "x" ? xOf(u, value, box) : yOf(u, value, box);
-    const ends = axis === "x" ? [[at, box.top], [at, box.bottom]] : [[box.left, at], [box.right, at]];
-    stroke(u.ctx, withAlpha(ink, SOFT), ends, [4, 3]);
-  }
+  for (const line of chart.references) stroke(u.ctx, withAlpha(ink, SOFT), acrossBox(u, line, box), [4, 3]);
+}
+
+function acrossBox(u, {axis, value}, box) {
+  const at = axis === "x" ? xOf(u, value, box) : yOf(u, value, box);
+  return axis === "x" ? [[at, box.top], [at, box.bottom]] : [[box.left, at], [box.right, at]];
 }
 
 // Reference lines and points get their names where room is; a group of points has one, at the highest, with its colour.
@@ -220,8 +221,9 @@ function labelInside(u, chart, box, taken) {
   const bounds = {left: 0, top: LINE, right: u.width, bottom: box.bottom};
   const room = {taken, crossed: crossedBy(u, chart, box), bounds};
   for (const {label, axis, value} of chart.references) {
-    const places = axis === "x" ? alongVertical(xOf(u, value, box), box, LINE) : alongHorizontal(yOf(u, value, box), box, LINE);
-    place(u.ctx, label, places, room);
+    const places = axis === "x" ? alongVertical : alongHorizontal;
+    const at = axis === "x" ? xOf(u, value, box) : yOf(u, value, box);
+    place(u.ctx, label, places(at, box, LINE), room);
   }
   const named = (kind) => kind === "points" || (kind === "bars" && chart.series.length > 1);
   chart.series.forEach(({label, kind, x, y}, i) => {
@@ -232,10 +234,7 @@ function labelInside(u, chart, box, taken) {
 }
 
 function crossedBy(u, chart, box) {
-  const lines = chart.references.map(({axis, value}) =>
-    axis === "x"
-      ? [[xOf(u, value, box), box.top], [xOf(u, value, box), box.bottom]]
-      : [[box.left, yOf(u, value, box)], [box.right, yOf(u, value, box)]]);
+  const lines = chart.references.map((line) => acrossBox(u, line, box));
   const series = chart.series.map(({x, y}) => x.map((value, i) => [xOf(u, value, box), yOf(u, y[i], box)]));
   const joined = series.filter((_, i) => chart.series[i].kind === "line");
   return [...series.flat(), ...[...joined, ...lines].flatMap((places) => along(places))];
@@ -264,7 +263,8 @@ function readingText(u, chart) {
   const {idx} = u.cursor;
   if (idx === null || idx === undefined) return "";
   const values = chart.series.map(({label}, i) => [label, u.data[i + 1][idx]]).filter(([, value]) => value !== null);
-  return [[chart.x.label, u.data[0][idx]], ...values].map(([label, value]) => `${label}: ${numberText(value)}`).join(" · ");
+  const all = [[chart.x.label, u.data[0][idx]], ...values];
+  return all.map(([label, value]) => `${label}: ${numberText(value)}`).join(" · ");
 }
 
 const withAlpha = (colour, alpha) => colour.replace(/^rgba?\(([^,]+,[^,]+,[^,)]+).*\)$/, `rgba($1, ${alpha})`);

@@ -5,14 +5,18 @@ const ROWS = [-6, 16, -20, 30, -36, -52, -68]; // px from a point to the base li
 const BESIDE = ROWS.flatMap((dy) => [[8, dy], [-8, dy]]);
 
 // Labels stand in rows of one text line's height; x and y give a text's start or end on its base line.
-export const besidePoint = (x, y) => BESIDE.map(([dx, dy]) => ({x: x + dx, y: y + dy, align: dx > 0 ? "left" : "right"}));
+export const besidePoint = (x, y) =>
+  BESIDE.map(([dx, dy]) => ({x: x + dx, y: y + dy, align: dx > 0 ? "left" : "right"}));
 
 export const alongVertical = (x, box, line) =>
   [...Array(Math.max(1, Math.floor(box.height / line)))].flatMap((_, row) =>
     [["left", 5], ["right", -5]].map(([align, dx]) => ({x: x + dx, y: box.top + line * (row + 0.8), align})));
 
 export const alongHorizontal = (y, box, line) =>
-  [-4, line].flatMap((dy) => [{x: box.right - 2, y: y + dy, align: "right"}, {x: box.left + 4, y: y + dy, align: "left"}]);
+  [-4, line].flatMap((dy) => [
+    {x: box.right - 2, y: y + dy, align: "right"},
+    {x: box.left + 4, y: y + dy, align: "left"},
+  ]);
 
 // The first of the places that costs least: text over text or off the picture is worst, then text over a line.
 export function freest(places, {width, height}, {taken, crossed, bounds}) {

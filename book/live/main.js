@@ -1,6 +1,8 @@
 // Connects the page's what-ifs with one worker: events go into state.js, what follows from them is done here.
 
-import {begin, DAMAGED, isAtStart, isBusy, isSeenAlike, isWanted, next, question, readAddress, writeAddress} from "./state.js";
+import {
+  begin, DAMAGED, isAtStart, isBusy, isSeenAlike, isWanted, next, question, readAddress, writeAddress,
+} from "./state.js";
 import {describe, draw, drawAnswer, open} from "./view.js";
 
 const VIEWED_FOR = 1000; // ms in view before the runtime is fetched ahead
@@ -9,7 +11,8 @@ const ANSWER_TAKES = 10_000; // ms at most; the slowest what-if needs a tenth of
 const ADDRESS_AFTER = 400; // ms without a further answer: browsers limit how often an address may change
 
 const STALLED = "Nothing more came for 30 s, so this was ended. Move a control to try again.";
-const STUCK = "No answer within 10 s, so the calculation was ended. The last good answer stays. Move a control to try again.";
+const STUCK =
+  "No answer within 10 s, so the calculation was ended. The last good answer stays. Move a control to try again.";
 const NO_WORKER = "The page's worker could not be started. Move a control to try again.";
 const COPIED = "The link to these values is copied.";
 

@@ -1,7 +1,7 @@
-// Ends, ticks and texts of a chart's axes, and its series on one shared x. Pure; the still picture follows the same rules.
+// Ends, ticks and texts of a chart's axes, and its series on one shared x. Pure; the still picture has the same rules.
 
 const LETTERS = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "K"]];
-const RAISED = {"-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹"};
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const AIR = 0.06; // kept free at an end, as a share of the axis
 const DECADES = [[[1, 2, 3, 5], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 6], [[1], 12]];
 
@@ -14,7 +14,7 @@ export function numberText(value, digits = 4) {
     return `${Number((value / scale).toPrecision(digits))}${letter}`;
   }
   const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
-  const power = `10${String(Number(exponent)).replace(/./g, (c) => RAISED[c])}`;
+  const power = `10${String(Number(exponent)).replace("-", "⁻").replace(/\d/g, (digit) => RAISED[digit])}`;
   return Number(mantissa) === 1 ? power : `${Number(mantissa)}·${power}`;
 }
 
@@ -39,8 +39,8 @@ function linearTicks(low, high, atMost) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough * (1 - 1e-9));
   const found = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) found.push(Number((i * step).toPrecision(12)));
-  return found;
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) found.push(i * step);
+  return found.map((value) => Number(value.toPrecision(12)));
 }
 
 // The ends of an axis: all series and reference lines with some air.

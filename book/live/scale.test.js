@@ -3,7 +3,8 @@ import {test} from "node:test";
 import {along, alongHorizontal, alongVertical, besidePoint, boxAt, freest} from "./labels.js";
 import {aligned, limits, numberText, spread, ticks} from "./scale.js";
 
-const chart = (series, x = "linear", y = "linear", references = []) => ({x: {scale: x}, y: {scale: y}, series, references});
+const chart = (series, x = "linear", y = "linear", references = []) =>
+  ({x: {scale: x}, y: {scale: y}, series, references});
 const line = (x, y) => ({kind: "line", label: "line", x, y});
 
 test("numbers are written as people write them, like the still picture's ticks", () => {
@@ -64,6 +65,7 @@ test("a label takes the first place that covers nothing", () => {
 test("a label keeps off a line", () => {
   const crossed = along([[0, 40], [200, 40]]);
   assert.ok(crossed.length > 30);
-  const found = freest(besidePoint(50, 50), {width: 40, height: 12}, {taken: [], crossed, bounds: {left: 0, top: 0, right: 200, bottom: 100}});
+  const bounds = {left: 0, top: 0, right: 200, bottom: 100};
+  const found = freest(besidePoint(50, 50), {width: 40, height: 12}, {taken: [], crossed, bounds});
   assert.equal(found.y, 66);
 });

@@ -66,7 +66,8 @@ export function question(state) {
 
 export const isWanted = (state) => Object.values(state.whatIfs).some((whatIf) => whatIf.wanted);
 
-export const isBusy = (state, id) => state.whatIfs[id].wanted || state.asked?.id === id;
+export const isBusy = (state, id) =>
+  state.engine.phase !== "stopped" && (state.whatIfs[id].wanted || state.asked?.id === id);
 
 // True if a what-if looks the same in both states.
 export const isSeenAlike = (a, b, id) =>

@@ -60,7 +60,8 @@ test("a refusal names its control, keeps the last good answer, and goes with the
   assert.equal(state.whatIfs.a.shown.n_gpus, "256");
   assert.ok(isStale(state.whatIfs.a));
   [state, sent] = asked(next(state, moved("256")));
-  assert.equal(next(state, {type: "answered", question: sent.question, answer: answer(sent.settings)}).whatIfs.a.refusal, null);
+  state = next(state, {type: "answered", question: sent.question, answer: answer(sent.settings)});
+  assert.equal(state.whatIfs.a.refusal, null);
 });
 
 test("a question lost with its worker is asked again after the next touch", () => {
@@ -79,7 +80,8 @@ test("a reset asks about the starting values, unless the page shows them already
   const [busy, sent] = asked(next(ready, moved("256")));
   const shown = next(busy, {type: "answered", question: sent.question, answer: answer(sent.settings)});
   assert.deepEqual(question(next(shown, {type: "reset", id: "a"})).settings, START);
-  assert.deepEqual(question(after(busy, {type: "reset", id: "a"}, {type: "answered", question: 1, answer: answer(sent.settings)})).settings, START);
+  const reply = {type: "answered", question: 1, answer: answer(sent.settings)};
+  assert.deepEqual(question(after(busy, {type: "reset", id: "a"}, reply)).settings, START);
 });
 
 test("two what-ifs of a page are answered in turn", () => {

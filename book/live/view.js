@@ -4,6 +4,7 @@ import {patchHtml} from "./patch.js";
 import {isStale, placeOfValue, textOfSlider} from "./state.js";
 
 const TYPED_AFTER = 250; // ms
+const FADES_AFTER = 300; // ms
 const SIZE = `${(BYTES / 1e6).toFixed(1)} MB`;
 
 // What a section says about itself; its start is what its fields hold.
@@ -21,7 +22,7 @@ export function describe(section) {
 const fieldsOf = (section) => [...section.querySelectorAll("[data-control] [name]")];
 const optionsOf = (field) => (field.options ? [...field.options].map((option) => option.value) : null);
 const startOf = (field) =>
-  field.options ? [...field.options].find((option) => option.defaultSelected)?.value ?? field.value : field.defaultValue;
+  field.options ? [...field.options].find((option) => option.defaultSelected).value : field.defaultValue;
 
 // Switch the controls on, and report what a reader does with them.
 export function open(section, {moved, reset, touched, copied}) {
@@ -68,8 +69,17 @@ export function draw(section, whatIf, engine, busy) {
   for (const field of fieldsOf(section)) drawControl(field, whatIf);
   drawMessage(section, whatIf, engine);
   const answer = section.querySelector(".what-if-answer");
-  answer.classList.toggle("what-if-stale", isStale(whatIf));
   answer.setAttribute("aria-busy", String(busy));
+  drawStale(answer, isStale(whatIf), busy);
+}
+
+const fading = new WeakMap(); // answer -> timer after which it is marked as the one before
+
+// While an answer is on its way the one before is not marked within the blink of a move: that would cost a frame.
+function drawStale(answer, stale, busy) {
+  clearTimeout(fading.get(answer));
+  if (stale && busy) fading.set(answer, setTimeout(() => answer.classList.add("what-if-stale"), FADES_AFTER));
+  else if (stale !== answer.classList.contains("what-if-stale")) answer.classList.toggle("what-if-stale", stale);
 }
 
 // A field or slider that is in the reader's hand is left alone.
@@ -99,7 +109,8 @@ function drawFault(field, control, message) {
   setOrRemove(field, "aria-invalid", message && "true");
 }
 
-const setOrRemove = (element, name, value) => (value ? element.setAttribute(name, value) : element.removeAttribute(name));
+const setOrRemove = (element, name, value) =>
+  value ? element.setAttribute(name, value) : element.removeAttribute(name);
 
 const speaking = new WeakMap(); // section -> timer of the sentence that is to be said
 const SPEAK_AFTER = 600; // ms without a further answer: a drag is summed up once

@@ -1,5 +1,5 @@
 // Runs pytest inside Pyodide: node tests/pyodide/run.mjs PACKAGES ARGUMENT...
-// PACKAGES is the folder of the packages for Pyodide; the arguments are pytest's, with paths from the repository's root.
+// PACKAGES is the folder of the packages for Pyodide; the arguments are pytest's, their paths the repository's.
 
 import {dirname, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
