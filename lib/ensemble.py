@@ -32,7 +32,7 @@ GROUPS = MappingProxyType(
         ),
     }
 )
-_STEPS = 60  # halvings of a range of a few decades: to the last digit of a float
+_STEPS = 45  # halvings of a range of a few decades: to a dozen digits
 
 
 def dense_law(name):
@@ -192,14 +192,17 @@ class Ensemble:
         >>> f"{best.n_params / 1e9:.2f}B loses at most {best.worst_nats:.4f} nats"
         '3.11B loses at most 0.0086 nats'
         """
-        best = {law: math.log(law.optimum(self.compute)[0]) for law in self._asked()}
-        least = {law: law.optimal_loss(self.compute) for law in best}
-        low, high = min(best.values()), max(best.values())
+        laws = self._asked()
+        best = [math.log(law.optimum(self.compute)[0]) for law in laws]
+        least = [law.optimal_loss(self.compute) for law in laws]
+        low, high = min(best), max(best)
         for _ in range(_STEPS):
             middle = (low + high) / 2
             n_params = math.exp(middle)
-            worst = max(best, key=lambda law: law.loss_at_budget(self.compute, n_params) - least[law])
-            low, high = (middle, high) if best[worst] > middle else (low, middle)
+            n_tokens = self.compute / (TRAIN_FLOPS_PER_PARAM * n_params)
+            # Unchecked: every value was made here from one that was checked.
+            lost = [law._loss(n_params, n_tokens) - floor for law, floor in zip(laws, least, strict=True)]
+            low, high = (middle, high) if best[lost.index(max(lost))] > middle else (low, middle)
         return self.regret(math.exp(low))
 
     def _asked(self):

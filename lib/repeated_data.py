@@ -132,8 +132,9 @@ class DataLimitedLaw:
         """
         check.positive(n_params=n_params, n_tokens=n_tokens)
         unique = minimum(self.unique_tokens, n_tokens)
-        params = effective_params(self.law.params_for(unique), n_params, self.params_decay)
-        return self.law.loss(params, effective_tokens(unique, n_tokens, self.tokens_decay))
+        matched = minimum(self.law.params_for(unique), n_params)
+        params = _discounted(matched, n_params, self.params_decay)
+        return self.law.loss(params, _discounted(unique, n_tokens, self.tokens_decay))
 
     def loss_at_budget(self, compute, n_params):
         """Loss of a size that spends the whole budget, repeating what it must.

@@ -22,7 +22,7 @@ def allocation_view(compute=_COMPUTE, law="Hoffmann 2022", n_params=_N_PARAMS):
     return View(
         title=_title(chosen, compute, best, given, losses),
         rows=(
-            *_best_rows(chosen, compute, best, losses[0]),
+            *best_rows(chosen, compute, best, losses[0]),
             *_given_rows(chosen, compute, given, losses),
             *_valley_rows(chosen, compute, best),
             *_other_rows(chosen, compute),
@@ -41,7 +41,8 @@ def _title(chosen, compute, best, given, losses):
     )
 
 
-def _best_rows(chosen, compute, best, loss):
+def best_rows(chosen, compute, best, loss):
+    """The best size and tokens of a law for a budget, their ratio and the loss."""
     group = f"Best for this budget, by {chosen.name}"
     n_params, n_tokens = best
     alpha, beta = f"{chosen.alpha:g}", f"{chosen.beta:g}"
@@ -134,7 +135,7 @@ def _valley_rows(chosen, compute, best):
 def _other_rows(chosen, compute):
     rule = chinchilla_optimal(compute)
     rows = [
-        _other_row(
+        law_row(
             f"{TOKENS_PER_PARAM:g} tokens per parameter, always",
             rule,
             ("Hoffmann et al. 2022, arXiv:2203.15556, Table 3, read as a rule",),
@@ -143,18 +144,20 @@ def _other_rows(chosen, compute):
     ]
     for other in scaling.LAWS.values():
         if other is not chosen:
-            rows.append(_other_row(other.name, other.optimum(compute), (other.source,), _convention(other)))
+            run = other.optimum(compute)
+            rows.append(law_row(other.name, run, (other.source,), f"{other.label(*run)}; {_convention(other)}"))
     return rows
 
 
-def _other_row(label, run, sources, convention):
+def law_row(label, run, sources, convention, group="Other laws at this budget"):
+    """What one law, or a rule, makes of the budget: its ratio, with size and tokens behind it."""
     n_params, n_tokens = run
     size, tokens = units.show(n_params, "parameters"), units.show(n_tokens, "tokens")
     return Row(
         label=label,
         value=n_tokens / n_params,
         unit=f"tokens per parameter: {size}, {tokens}",
-        group="Other laws at this budget",
+        group=group,
         formula=f"D / N = {show_power(n_tokens)} / {show_power(n_params)}",
         sources=sources,
         convention=convention,
@@ -173,8 +176,9 @@ def _chart(chosen, compute, best, given):
     marks = [Series(label="best size", x=(best[0],), y=(chosen.loss(*best),), kind="points")]
     marks += [Series(label="your size", x=(given[0],), y=(chosen.loss(*given),), kind="points")]
     cost = chosen.size_penalty(compute, 2.0)
+    reach = "" if chosen.inside_range(*best) else f" ({chosen.label(*best)})"
     return Chart(
-        title=f"Near the best size the loss hardly moves: twice the size costs {cost:.4f} nats.",
+        title=f"Near the best size the loss hardly moves: twice the size costs {cost:.4f} nats{reach}.",
         alt=f"Loss against model size at {compute:.3g} FLOP: a wide valley with its lowest point at {best[0]:.3g}.",
         x=Axis(label="model size (parameters)", scale="log"),
         y=Axis(label="loss (nats per token)"),
