@@ -30,7 +30,8 @@ export function open(section, {moved, reset, touched, copied}) {
   form.reset();
   form.querySelector("fieldset").disabled = false;
   addCopyButton(form.querySelector(".what-if-reset"), copied);
-  for (const kind of ["pointerdown", "focusin", "keydown"]) form.addEventListener(kind, touched);
+  const touch = ({target}) => target.closest("[data-control]") && touched();
+  for (const kind of ["pointerdown", "focusin", "keydown"]) form.addEventListener(kind, touch);
   listen(form, moved, reset);
 }
 
