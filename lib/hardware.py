@@ -14,7 +14,7 @@ from lib.facts import Fact, load
 
 # From the widest type to the narrowest: the order in which tables show them.
 DTYPES = ("fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4")
-_OTHER_NAMES = {"float32": "fp32", "float16": "fp16", "half": "fp16", "bfloat16": "bf16", "float8": "fp8"}
+OTHER_DTYPE_NAMES = {"float32": "fp32", "float16": "fp16", "half": "fp16", "bfloat16": "bf16", "float8": "fp8"}
 _MIB = 1024**2
 
 _FIGURES = {
@@ -69,7 +69,7 @@ class Accelerator:
     facts: Mapping[str, Fact] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self):
-        check.instance(Mapping, peaks=self.peaks)
+        check.instance(Mapping, peaks=self.peaks, facts=self.facts)
         if not self.peaks:
             raise ValueError(f"peaks = {self.peaks!r}: at least one data type, of {', '.join(DTYPES)}")
         for dtype, peak in self.peaks.items():
@@ -107,7 +107,7 @@ class Accelerator:
         ...
         ValueError: dtype = 'bf16': V100 SXM 32GB has no bf16; it has fp32, fp16
         """
-        known = {name: name for name in DTYPES} | _OTHER_NAMES
+        known = {name: name for name in DTYPES} | OTHER_DTYPE_NAMES
         name = check.lookup(known, dtype=dtype)
         if name not in self.peaks:
             raise ValueError(f"dtype = {dtype!r}: {self.name} has no {name}; it has {', '.join(self.peaks)}")
@@ -130,11 +130,17 @@ def _read(entry):
     )
 
 
+def _names(chip):
+    """What a chip is called: its name and its aliases, each without and with its maker's name."""
+    names = (chip.name, *chip.aliases)
+    return (*names, *(f"{chip.vendor} {name}" for name in names))
+
+
 def _named(accelerators):
     """Plain name or alias -> accelerator; a name that means two is refused."""
     names = {}
     for chip in accelerators.values():
-        for name in (chip.name, *chip.aliases):
+        for name in _names(chip):
             if names.setdefault(check.plain_name(name), chip) is not chip:
                 raise ValueError(f"{name!r} names both {names[check.plain_name(name)].name} and {chip.name}")
     return names
@@ -148,7 +154,7 @@ def _load():
 ACCELERATORS = MappingProxyType(_load())
 _BY_NAME = _named(ACCELERATORS)
 # (other name, name) pairs: what else a control takes for one of the names in `ACCELERATORS`.
-SYNONYMS = tuple((alias, chip.name) for chip in ACCELERATORS.values() for alias in chip.aliases)
+SYNONYMS = tuple((name, chip.name) for chip in ACCELERATORS.values() for name in _names(chip)[1:])
 
 
 def accelerator(name):
@@ -166,13 +172,12 @@ def accelerator(name):
     ('H100 SXM', 'TPU v5e')
     """
     if not isinstance(name, str):
-        raise TypeError(f"accelerator = {name!r} ({type(name).__name__}): a name, such as 'h100'")
+        raise TypeError(f"accelerator = {check.short(name)} ({type(name).__name__}): a name, such as 'h100'")
     plain = check.plain_name(name)
-    for vendor in ("", "nvidia", "amd", "google", "aws"):
-        if plain.removeprefix(vendor) in _BY_NAME:
-            return _BY_NAME[plain.removeprefix(vendor)]
+    if plain in _BY_NAME:
+        return _BY_NAME[plain]
     near = check.did_you_mean(name, [known.lower() for known in (*ACCELERATORS, *dict(SYNONYMS))])
-    raise ValueError(f"accelerator = {name!r}: one of {', '.join(ACCELERATORS)}{near}")
+    raise ValueError(f"accelerator = {check.short(name)}: one of {check.listed(ACCELERATORS)}{near}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +200,7 @@ class Cluster:
         if isinstance(self.accelerator, str):
             object.__setattr__(self, "accelerator", accelerator(self.accelerator))
         if not isinstance(self.accelerator, Accelerator):
-            raise TypeError(f"accelerator = {self.accelerator!r}: an Accelerator, or a name such as 'h100'")
+            raise TypeError(f"accelerator = {check.short(self.accelerator)}: an Accelerator, or a name such as 'h100'")
         check.integer(n_gpus=self.n_gpus)
 
     def peak_flops(self, dtype="bf16"):
@@ -227,10 +232,10 @@ def tpu_slice(name):
     (256, 256)
     """
     if not isinstance(name, str):
-        raise TypeError(f"slice = {name!r} ({type(name).__name__}): a name such as 'v5p-512'")
-    match = re.fullmatch(r"(.*\w)-([1-9][0-9]*)", name.strip())
+        raise TypeError(f"slice = {check.short(name)} ({type(name).__name__}): a name such as 'v5p-512'")
+    match = re.fullmatch(r"(.*\w)-([1-9][0-9]{0,8})", name.strip())
     if not match:
-        raise ValueError(f"slice = {name!r}: a generation and a number, such as 'v5p-512'")
+        raise ValueError(f"slice = {check.short(name)}: a generation and a number, such as 'v5p-512'")
     chip, number = accelerator(match[1]), int(match[2])
     if "slice_counts" not in chip.facts:
         raise ValueError(f"slice = {name!r}: the name of a TPU slice, such as 'v5p-512'")

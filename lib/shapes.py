@@ -218,7 +218,7 @@ def _refuse_size(**size):
 def _refuse_above(most, **value):
     for name, number in value.items():
         if number > most:
-            raise ValueError(f"{name} = {number:g}: at most {most:g}")
+            raise ValueError(f"{name} = {number:g}: at most {most:g}".replace("e+", "e"))
 
 
 def _refuse_indivisible(step, why, **size):

@@ -16,7 +16,21 @@ HOURS_PER_DAY = 24.0
 GB = 1000.0**3
 GIB = 1024.0**3
 
-_SHORT_SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18}
+_SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18, "z": 1e21, "y": 1e24}
+_SCALES |= {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+SEQUENCE = "tokens per sequence"
+_SEQUENCE_SCALES = _SCALES | {"k": 1024.0, "m": 1024.0**2}  # sequences of "8k" are of 8,192 tokens everywhere
+# What else people write for a unit, the longer before the shorter.
+_ALSO = {
+    "parameters": ("parameter", "params", "param"),
+    "tokens": ("token", "tok"),
+    SEQUENCE: ("tokens", "token", "tok"),
+    "tokens/s": ("token/s", "tok/s"),
+    "GPUs": ("GPU", "devices", "device", "chips", "chip"),
+    "FLOP": ("FLOPs",),
+    "FLOP/s": ("FLOPs",),
+    "TFLOP/s": ("TFLOPs",),
+}
 _DECIMAL_BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
 _BINARY_BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _BYTES = {name.lower(): 1000.0**i for i, name in enumerate(_DECIMAL_BYTES)}
@@ -35,7 +49,8 @@ _NUMBER = re.compile(
     r"\s*((?:[^0-9,._+-].*)?)",
     re.IGNORECASE,
 )
-_WORDS = re.compile(r"\s*(?:params?|parameters?|tok(?:en)?s?(?:/s)?|gpus?|chips?|flops?|flop/s|usd)$", re.IGNORECASE)
+_BITS = re.compile(r"[A-Z]i?b")
+_PLURAL = re.compile(r"(?:(?:compute|calendar) )?[\w-]{3,}(?<!s)s\b")
 
 
 def parse(text, unit=""):
@@ -43,7 +58,8 @@ def parse(text, unit=""):
 
     Args:
         text: such as "70B", "1.5e22", "2,048", "14 days", "80 GB", "312 TFLOP/s", "45%".
-        unit: the unit of the answer: "days", "hours", "min", "s", "bytes", "GB", "GiB", or any word for a plain count.
+        unit: the unit of the answer: "days", "hours", "min", "s", "bytes", "GB", "GiB", any word for a count of such
+            things, or nothing for a pure number, which alone may be written with a % sign.
 
     Returns:
         A float.
@@ -61,28 +77,43 @@ def parse(text, unit=""):
         return _convert(text, number, word or unit, unit, _SECONDS)
     if unit in ("bytes", *_DECIMAL_BYTES, *_BINARY_BYTES):
         return _convert(text, number, word or unit, unit, _BYTES)
-    if word == "%":
+    if word.lower() in ("%", "percent") and unit in ("", "%"):
         return number / 100
-    word = word.removesuffix(unit).strip() if unit else word
-    return _convert(text, number, _WORDS.sub("", word), "", _SHORT_SCALE)
+    scale = _without_unit(word, unit)
+    return _convert(text, number, scale, "", _SEQUENCE_SCALES if unit == SEQUENCE else _SCALES, unit)
 
 
 def _split(text):
     match = _NUMBER.fullmatch(text.strip())
     if not match or match[2].lower() == "e":  # half of an exponent, while it is typed
         slip = "; a decimal point is written 1.5" if re.search(r"[0-9],[0-9]{1,2}(?![0-9])", text) else ""
-        raise ValueError(f"{text!r}: a number, such as 128, 1e22, 2,048, 70B or 14 days{slip}")
+        raise ValueError(f"{check.short(text)}: a number, such as 128, 1e22, 2,048, 70B or 14 days{slip}")
     number = float(match[1].replace(",", "").replace("_", ""))
-    if math.isinf(number):
-        raise ValueError(f"{text!r}: a number below 1.8e308")
-    return number, match[2].strip()
+    return _held(text, number, re.search("[1-9]", re.split("e", match[1], flags=re.IGNORECASE)[0])), match[2].strip()
 
 
-def _convert(text, number, word, unit, scales):
-    if word.lower() not in scales:
-        known = "ms, s, min, h, days, weeks" if scales is _SECONDS else ", ".join(s for s in scales if s)
-        raise ValueError(f"{text!r}: the unit {word!r} is not one of {known}")
-    return check.result(text=number * (scales[word.lower()] / scales[unit.lower()]))
+def _held(text, number, is_some):
+    """A number that a float holds, neither infinite nor, where it is some, nothing."""
+    if math.isinf(number) or (is_some and not number):
+        raise ValueError(f"{check.short(text)}: a number that a float can hold, from 1e-307 to 1.7e308")
+    return number
+
+
+def _without_unit(word, unit):
+    """The scale that is left of "TFLOP/s" or "B parameters"; words for another unit stay, and are refused."""
+    for name in (unit, *_ALSO.get(unit, ())):
+        if name and word.lower().endswith(name.lower()):
+            return word[: -len(name)].strip()
+    return word
+
+
+def _convert(text, number, word, unit, scales, counted=""):
+    if word.lower() not in scales or (scales is _BYTES and _BITS.fullmatch(word)):
+        known = "ms, s, min, h, days, weeks" if scales is _SECONDS else "kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB"
+        if scales not in (_SECONDS, _BYTES):
+            known = f"K, M, B, T, P, E, {counted or '%'}"
+        raise ValueError(f"{check.short(text)}: the unit {check.short(word)} is not one of {known}")
+    return _held(text, number * (scales[word.lower()] / scales[unit.lower()]), number)
 
 
 def show(value, unit=""):
@@ -94,8 +125,8 @@ def show(value, unit=""):
 
     >>> show(13459186305.27, "parameters"), show(2.173796352e22, "FLOP"), show(1610, "s"), show(80e9, "bytes")
     ('13.46B parameters', '2.174e22 FLOP', '26.83 min', '80 GB')
-    >>> show(0.4, ""), show(14.0, "days"), show(128, "GPUs"), show(1234.5, "USD"), show(1.95, "nats per token")
-    ('0.4', '14 days', '128 GPUs', '1,234 USD', '1.9500 nats per token')
+    >>> show(0.4, ""), show(14.0, "days"), show(1, "GPUs"), show(1234.5, "USD"), show(1.95, "nats per token")
+    ('0.4', '14 days', '1 GPU', '1,234 USD', '1.9500 nats per token')
     """
     check.text(unit=unit)
     if isinstance(value, str):
@@ -103,6 +134,8 @@ def show(value, unit=""):
     if value is None:
         return "none"
     check.scalar(value=value)
+    if isinstance(value, int):  # not every one is finite as a float
+        check.finite(value=value)
     shown = 100.0 * value if unit == "%" else value
     if not math.isfinite(shown):
         return "none"
@@ -110,13 +143,16 @@ def show(value, unit=""):
         return show_seconds(value)
     if unit == "bytes":
         return show_bytes(value)
-    if unit in ("parameters", "tokens"):
-        return f"{show_count(value)} {unit}"
-    if unit.startswith("nats"):
+    if unit.startswith("nats") and abs(value) < 1e4:
         return f"{value:.4f} {unit}"  # laws differ in the third decimal
-    if unit.startswith("FLOP"):
-        return f"{show_power(value)} {unit}"
-    return f"{show_number(shown)} {unit}".rstrip()
+    write = show_count if unit in ("parameters", "tokens") else show_power if unit.startswith("FLOP") else show_number
+    number = write(shown)
+    return f"{number} {_one(unit) if number == '1' else unit}".rstrip()
+
+
+def _one(unit):
+    plural = _PLURAL.match(unit)
+    return unit[: plural.end() - 1] + unit[plural.end() :] if plural else unit
 
 
 def show_number(value):
@@ -136,14 +172,16 @@ def show_number(value):
 
 
 def show_power(value):
-    """Four digits and a power of ten.
+    """Four digits and a power of ten, which numbers of everyday size do without.
 
-    >>> show_power(2.173796352e22), show_power(989e12)
-    ('2.174e22', '9.89e14')
+    >>> show_power(2.173796352e22), show_power(989e12), show_power(1.298)
+    ('2.174e22', '9.89e14', '1.298')
     """
     _refuse(value)
     if value == 0:
         return "0"
+    if 1e-3 <= abs(value) < 9999.5:
+        return f"{value:.4g}"
     mantissa, exponent = f"{value:.3e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 

@@ -6,6 +6,7 @@ import pytest
 
 from lib import check, facts, hardware
 from lib.hardware import ACCELERATORS, DTYPES, Accelerator, Cluster, accelerator, tpu_slice
+from lib.whatif import controls
 
 # At least one figure of every accelerator, as its own document prints it (source in the comment).
 PRINTED = [
@@ -288,6 +289,8 @@ def test_a_cluster_of_nothing_known_is_refused():
         ({"link_bytes_per_second": "450"}, "link_bytes_per_second"),
         ({"power_watts": float("nan")}, "power_watts"),
         ({"devices_per_module": 0}, "devices_per_module"),
+        ({"facts": None}, "facts = None"),
+        ({"facts": ["peak_bf16"]}, "facts = "),
     ],
 )
 def test_an_accelerator_with_a_bad_figure_is_refused(change, argument):
@@ -317,7 +320,8 @@ def test_a_slice_is_read_in_chips(text, name, chips):
 
 
 @pytest.mark.parametrize(
-    "text", ["v5p", "v5p-", "v5p-0", "v5p--8", "v5p-7", "h100-8", "v9-8", "", "-8", "v5p-8.5", "v5p-²"]
+    "text",
+    ["v5p", "v5p-", "v5p-0", "v5p--8", "v5p-7", "h100-8", "v9-8", "", "-8", "v5p-8.5", "v5p-²", "v5p-" + "8" * 5000],
 )
 def test_what_names_no_slice_is_refused(text):
     with pytest.raises(ValueError, match=r"slice|accelerator"):
@@ -327,6 +331,29 @@ def test_what_names_no_slice_is_refused(text):
 def test_a_slice_must_be_text():
     with pytest.raises(TypeError, match="slice = 512"):
         tpu_slice(512)
+
+
+@pytest.mark.parametrize(
+    ("printed", "name"),
+    [
+        ("NVIDIA A100-SXM4-80GB", "A100 80GB SXM"),  # as nvidia-smi prints them
+        ("NVIDIA H100 80GB HBM3", "H100 SXM"),
+        ("NVIDIA GeForce RTX 4090", "RTX 4090"),
+        ("NVIDIA L40S", "L40S"),
+        ("AMD Instinct MI300X", "MI300X"),
+        ("Google TPU v5e", "TPU v5e"),
+        ("aws trainium2", "Trainium2"),
+    ],
+)
+def test_a_name_is_taken_as_drivers_print_it_by_function_and_control_alike(printed, name):
+    assert accelerator(printed).name == name
+    assert controls.accelerator("H100 SXM").read(printed) == name
+
+
+@pytest.mark.parametrize(("long", "dtype"), [("bfloat16", "bf16"), ("float16", "fp16"), ("Half", "fp16")])
+def test_the_long_name_of_a_type_is_taken_by_function_and_control_alike(long, dtype):
+    assert accelerator("h100").peak_flops(long) == accelerator("h100").peak_flops(dtype)
+    assert controls.dtype("bf16").read(long) == dtype
 
 
 def test_names_and_aliases_are_all_different():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib import units
+from lib import check, units
 from lib.units import parse, show
 
 # Every unit that `show` writes in its own way, and some that it only puts behind the number.
@@ -51,6 +51,14 @@ def test_a_duration_in_its_own_unit_is_itself(value, unit):
         ("2.1 EFLOP", "FLOP", 2.1e18),
         ("13,812 tokens/s", "tokens/s", 13_812),
         ("45%", "", 0.45),
+        ("45 percent", "", 0.45),
+        ("15 trillion", "tokens", 15e12),
+        ("1.4 billion parameters", "parameters", 1.4e9),
+        ("1 ZFLOP", "FLOP", 1e21),
+        ("8k", "tokens per sequence", 8192),
+        ("128K tokens", "tokens per sequence", 131_072),
+        ("8k", "tokens", 8000),
+        ("80gb", "bytes", 80e9),
         ("45 %", "%", 0.45),
         ("2 weeks", "days", 14),
         ("36h", "days", 1.5),
@@ -78,14 +86,34 @@ def test_what_people_type_is_understood(text, unit, value):
     ],
 )
 def test_what_is_no_plain_number_is_refused_with_the_text(text):
-    with pytest.raises(ValueError, match=re.escape(f"{text!r}: ")):
+    with pytest.raises(ValueError, match=re.escape(f"{check.short(text)}: ")):
         parse(text)
 
 
-@pytest.mark.parametrize(("text", "unit"), [("5 GB", "days"), ("5 days", "bytes"), ("5 GPUs", "days"), ("5B", "days")])
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        *(("5 GB", "days"), ("5 days", "bytes"), ("5 GPUs", "days"), ("5B", "days"), ("80 Gb", "bytes")),
+        *(("5 GPUs", "tokens"), ("15T tokens", "parameters"), ("5 tokens", "GPUs"), ("5 USD", "tokens")),
+        *(("1e22 FLOP/s", "FLOP"), ("800 TFLOP/s", ""), ("0.4 tokens", ""), ("50%", "GPUs"), ("50%", "days")),
+    ],
+)
 def test_a_unit_of_another_kind_is_refused(text, unit):
-    with pytest.raises(ValueError, match=r"the unit .* is not one of"):
+    with pytest.raises(ValueError, match=rf"^'{text}': the unit '.*' is not one of"):
         parse(text, unit)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"), [("1e-400", ""), ("1e-320 s", "weeks"), ("1e300 PB", "B"), ("1e400", "days")]
+)
+def test_what_a_float_cannot_hold_is_refused(text, unit):
+    with pytest.raises(ValueError, match=f"^'{text}': a number that a float can hold"):
+        parse(text, unit)
+
+
+@pytest.mark.parametrize("text", ["0", "-0.0", "0e5", "0e-999", "0 weeks"])
+def test_nothing_is_read_as_nothing(text):
+    assert parse(text, "days") == 0
 
 
 def test_a_decimal_comma_is_called_one():
@@ -120,10 +148,28 @@ def test_only_text_is_read(text):
         (None, "days", "none"),
         (math.inf, "days", "none"),
         (math.nan, "", "none"),
+        (1.0, "GPUs", "1 GPU"),
+        (1, "compute days", "1 compute day"),
+        (1.00001, "calendar days (0.9 compute days)", "1 calendar day (0.9 compute days)"),
+        (1.2, "days", "1.2 days"),
+        (-1, "days", "-1 days"),
+        (1, "tokens", "1 token"),
+        (1, "tokens/s per GPU", "1 token/s per GPU"),
+        (1, "TFLOP/s per GPU", "1 TFLOP/s per GPU"),
+        (1, "FLOP/s", "1 FLOP/s"),
+        (6.0, "FLOP", "6 FLOP"),
+        (9999.6, "FLOP", "1e4 FLOP"),
+        (1e-9, "FLOP", "1e-9 FLOP"),
+        (1e300, "nats per token", "1e300 nats per token"),
     ],
 )
 def test_amounts_are_shown_as_a_person_would_write_them(value, unit, text):
     assert show(value, unit) == text
+
+
+def test_an_integer_beyond_any_float_is_not_shown():
+    with pytest.raises(ValueError, match=r"^value = an integer of 1329 bits: a finite number"):
+        show(10**400)
 
 
 @pytest.mark.parametrize("value", [True, [1.0], 1j, b"1", {}], ids=repr)

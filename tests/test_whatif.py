@@ -134,7 +134,10 @@ def test_names_and_words_are_taken_whatever_their_case_and_hyphens():
         ({"storage": 3}, "storage = 3 (int): a name", "storage"),
         ({"storage": "x" * 999}, "at most 200 characters", "storage"),
         ({"mtbf_hours": 1, "MTBF hours": 2}, "mtbf_hours: given twice", "mtbf_hours"),
-        ({"mtbf_hours": "1e300", "save_seconds": "1e300"}, "", None),
+        ({"mtbf_hours": "1e300"}, "mtbf_hours = 1e300: at most 100,000 hours", "mtbf_hours"),
+        ({"save_seconds": "1e-300 s"}, "save_seconds = 1e-300: at least 1 ms", "save_seconds"),
+        ({"mtbf_hours": "2 weeks GPU"}, "the unit 'weeks GPU' is not one of", "mtbf_hours"),
+        ({"save_seconds": "60%"}, "the unit '%' is not one of", "save_seconds"),
     ],
 )
 def test_a_refusal_is_one_line_and_names_the_control_at_fault(settings, message, control):
@@ -203,9 +206,66 @@ def test_a_number_control_takes_what_a_person_types():
     size = Number(name="n_params", label="size", start=1e9, low=1e8, high=1e12, unit="parameters")
     days = Number(name="days", label="days", start=14, low=1, high=90, unit="days")
     share = Number(name="mfu", label="MFU", start=0.4, low=0.1, high=0.7)
-    assert [size.read(t) for t in ("70B", "1e22", "1,000", "70 B parameters")] == [70e9, 1e22, 1000, 70e9]
+    assert [size.read(t) for t in ("70B", "1e12", "1,000,000", "70 B parameters")] == [70e9, 1e12, 1e6, 70e9]
     assert [days.read(t) for t in ("14", "14 days", "2 weeks", "48 h")] == [14, 14, 14, 2]
     assert [share.read(t) for t in ("45%", "0.45", ".45")] == [0.45] * 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (8_030_261_248, "8.030261248B"),
+        (13459186305.0, "13.459186305B"),
+        (15e12, "15T"),
+        (13459186305.27, "13.45918630527B"),
+        (1e10 / 3, "3333333333.3333335"),
+    ],
+)
+def test_a_size_is_written_with_its_letter_where_every_digit_fits(value, text):
+    size = Number(name="n", label="size", start=1e9, low=1e8, high=1e12, unit="parameters")
+    assert size.write(value) == text
+    assert size.read(text) == value
+
+
+@pytest.mark.parametrize("text", ["1.000", "16.000", "1.000 GPUs"])
+def test_a_dot_between_thousands_is_not_read_as_a_decimal_point(text):
+    gpus = Number(name="n_gpus", label="GPUs", start=8, low=1, high=1e5, unit="GPUs", whole=True)
+    with pytest.raises(ValueError, match=rf"^n_gpus = '{text}': a whole number; a thousand is written 1,000"):
+        gpus.read(text)
+    assert [gpus.read(t) for t in ("1.000k", "1.0", "128.00", "1,000")] == [1000, 1, 128, 1000]
+
+
+def too_much(a, b, c):
+    """Refuses a quantity that is no input."""
+    check.whole(internal_product=a * b)
+    return View(title=f"{a}, {b}, {c}", rows=())
+
+
+TOO_MUCH = WhatIf(
+    name="too-much",
+    title="",
+    question="",
+    view=too_much,
+    controls=tuple(Number(name=name, label=name, start=2, low=1, high=100) for name in "abc"),
+)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message", "control"),
+    [
+        (
+            {"b": 0.3, "c": 5},
+            "b = 0.3: too far from the other inputs, it leads to internal product = 0.6: a whole",
+            "b",
+        ),
+        ({"a": 0.3, "b": 0.7, "c": 5}, "together these inputs lead to internal product = 0.21: a whole number", None),
+    ],
+)
+def test_a_quantity_that_is_no_input_is_laid_at_the_input_that_was_moved(settings, message, control):
+    with pytest.raises(catalogue.RefusedError) as refused:
+        catalogue.solve(TOO_MUCH, settings)
+    assert str(refused.value).startswith(message)
+    assert refused.value.control == control
 
 
 # The command that gives the same answer
@@ -294,7 +354,25 @@ def test_a_refusal_reaches_the_page_with_its_control():
     assert json.loads(page.respond("nosuch", "{}"))["ok"] is False
 
 
-@pytest.mark.parametrize("settings", ["", "[]", "null", "{", "3", '{"a": NaN}'])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "",
+        "[]",
+        "null",
+        "{",
+        "3",
+        '{"a": NaN}',
+        "[" * 10**5,
+        '{"a":' * 10**4,
+        '{"n_gpus": "\\u0000"}',
+        "\ufeff{}",
+        5,
+        None,
+        {},
+    ],
+    ids=lambda settings: repr(settings)[:20],
+)
 def test_a_damaged_message_is_refused_and_not_raised(settings):
     assert json.loads(page.respond(next(iter(catalogue.WHAT_IFS)), settings))["ok"] is False
 

@@ -75,13 +75,42 @@ def solve(name, settings=None):
     """
     what_if = find(name)
     values = what_if.starting_values() | read(what_if, {} if settings is None else settings)
-    with refusals(values):
-        return Answer(what_if=what_if, values=values, view=what_if.view(**values))
+    return Answer(what_if=what_if, values=values, view=_view(what_if, values))
 
 
 def answer(name, settings=None):
     """The `View` that answers a what-if; arguments and refusals as in `solve`."""
     return solve(name, settings).view
+
+
+def _view(what_if, values):
+    try:
+        with refusals(values):
+            return what_if.view(**values)
+    except RefusedError as refused:
+        if refused.control:
+            raise
+        raise _at_fault(what_if, values, refused) from None
+
+
+def _at_fault(what_if, values, refused):
+    """What refuses a quantity that is no input, laid at the input without which it would not be refused."""
+    quantity = str(refused).replace("_", " ")
+    for control in what_if.controls:
+        start = control.read(control.start)
+        if values[control.name] != start and _answers(what_if, values | {control.name: start}):
+            given = f"{control.name} = {control.write(values[control.name])}"
+            return RefusedError(f"{given}: too far from the other inputs, it leads to {quantity}", control.name)
+    return RefusedError(f"together these inputs lead to {quantity}")
+
+
+def _answers(what_if, values):
+    try:
+        with refusals():
+            what_if.view(**values)
+    except RefusedError:
+        return False
+    return True
 
 
 def read(what_if, settings):
@@ -125,7 +154,7 @@ def refusals(names=()):
     except RefusedError:
         raise
     except ArithmeticError:
-        raise RefusedError("these inputs lead to numbers too large or too small to compute with") from None
+        raise RefusedError("numbers too large or too small to compute with") from None
     except (TypeError, ValueError) as error:
         argument = _ARGUMENT.match(str(error))
         if isinstance(error, TypeError) and not argument:

@@ -1,6 +1,7 @@
 """Controls that several what-ifs share: one name, one range, one set of words that people type for it."""
 
 from lib import architecture, hardware
+from lib.units import SEQUENCE
 from lib.whatif.model import Choice, Number
 
 # Nobody multiplies matrices in int8 to train a model.
@@ -12,7 +13,7 @@ SEQ_LEN = Number(
     start=8192,
     low=1024,
     high=131_072,
-    unit="tokens",
+    unit=SEQUENCE,
     scale="log",
     whole=True,
     aliases=("sequence_length", "context", "context_length"),
@@ -68,6 +69,7 @@ def dtype(start):
         label="data type",
         start=start,
         options=_TRAINED_IN,
+        synonyms=tuple(hardware.OTHER_DTYPE_NAMES.items()),
         aliases=("precision", "data_type"),
         help="of the matrix products: it decides the peak",
     )

@@ -4,12 +4,15 @@ A view function takes plain numbers and words and returns a `View`. The faces (p
 """
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from lib import check, units
 
 _EXACT = 2**53  # beyond it a float is no longer a count
+_BEYOND = 1000.0  # how far past a slider's ends a number may be typed: more is a slip of the unit
+_DOT_FOR_COMMA = re.compile(r"\s*[0-9]{1,3}\.000\b(?![.,])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +148,7 @@ class View:
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A number that a reader can move. `low` and `high` are the slider's ends, not limits of what may be typed."""
+    """A number that a reader can move. What is typed may lie a thousand times past the slider's ends."""
 
     name: str
     label: str
@@ -175,20 +178,32 @@ class Number:
         except ValueError as error:
             raise ValueError(f"{self.name} = {error}") from None
         check.finite(**{self.name: value})
+        self._refuse_slips(text, value)
         whole = self.whole and value == value // 1 and abs(value) <= _EXACT
         return int(value) if whole else float(value)
 
-    def write(self, value):
-        """The shortest text that `read` turns into the value: what the input field holds.
+    def _refuse_slips(self, text, value):
+        # What is not above 0, and a share above 1, the view refuses better: it knows what they are.
+        low, high, shown = self.low / _BEYOND, self.high * _BEYOND, check.figure(value)
+        if value > high and self.high > 1:
+            raise ValueError(f"{self.name} = {shown}: at most {units.show(high, self.unit)}")
+        if 0 < value < low and not self.whole:
+            raise ValueError(f"{self.name} = {shown}: at least {units.show(low, self.unit)}")
+        if self.whole and isinstance(text, str) and _DOT_FOR_COMMA.match(text):
+            raise ValueError(f"{self.name} = {text!r}: a whole number; a thousand is written 1,000")
 
-        >>> Number(name="n_params", label="size", start=1e9, low=1e8, high=1e12, unit="parameters").write(70e9)
-        '70B'
+    def write(self, value):
+        """The text that `read` turns into the value: what the input field holds.
+
+        Sizes get their letter, where all digits fit before it; else the shortest text is taken.
+
+        >>> Number(name="n_params", label="size", start=1e9, low=1e8, high=1e12, unit="parameters").write(8_030_261_248)
+        '8.030261248B'
         """
-        texts = [repr(value).replace("e+", "e"), f"{value:.12g}".replace("e+", "e")]
-        if self.unit in ("parameters", "tokens"):
-            scales = (("M", 1e6), ("B", 1e9), ("T", 1e12))
-            texts += [f"{value / scale:.12g}{letter}" for letter, scale in scales if 1 <= value / scale < 1000]
-        return min((text for text in texts if self.read(text) == value), key=len)
+        scales = (("M", 1e6), ("B", 1e9), ("T", 1e12)) if self.unit in ("parameters", "tokens") else ()
+        sizes = [f"{value / scale:.15g}{letter}" for letter, scale in scales if 1 <= value / scale < 1000]
+        plain = [text.replace("e+", "e") for text in (repr(value), f"{value:.12g}")]
+        return next(text for text in (*sizes, *sorted(plain, key=len)) if self.read(text) == value)
 
 
 @dataclass(frozen=True, kw_only=True)

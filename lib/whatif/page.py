@@ -11,6 +11,7 @@ A mistake of ours is not caught: the worker shows it as such.
 
 import json
 
+from lib import check
 from lib.whatif import catalogue
 from lib.whatif.html import answer_html, chart_html
 
@@ -35,10 +36,10 @@ def respond(name, settings_json):
 def _settings(settings_json):
     try:
         settings = json.loads(settings_json)
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):  # no JSON, no text, brackets without end
         settings = None
     if not isinstance(settings, dict):
-        raise catalogue.RefusedError(f"settings = {settings_json!r:.60}: a JSON object")
+        raise catalogue.RefusedError(f"settings = {check.short(settings_json)}: a JSON object")
     return settings
 
 
