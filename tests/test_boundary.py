@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FACES = {"lib.cli", "lib.plots"}  # may need packages on import; every other module may not
+FACES = {"lib.cli", "lib.fit", "lib.fit_command", "lib.plots"}  # may need packages on import, the others not
 
 
 def _modules():

@@ -23,9 +23,11 @@ from lib.budget_laws import RULE_OF_20
 from lib.corpus import FACTS, corpus
 from lib.ensemble import GROUPS, Ensemble
 from lib.evidence import LossVerdict
+from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflop_runs
 from lib.gpu_hours import run
 from lib.hardware import Cluster, accelerator
 from lib.held_out import Residual
+from lib.identifiability import Design
 from lib.kaplan_gap import CORRECTIONS
 from lib.lr_law import GPT3_TABLE, STEP_LAW
 from lib.mfu import convention
@@ -49,9 +51,9 @@ from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
 
 # The refusals have tests of their own, and so have faces, which are handed what the catalogue has made and checked. The
 # what-ifs' view functions are tested below through the catalogue, by which alone a reader reaches them. Tables of
-# chapters hand their arguments on to what is tested here.
+# chapters hand their arguments on to what is tested here. Reading a file of runs is tested with files.
 ELSEWHERE = ("check", "names", "cli", "plots", "whatif")
-ELSEWHERE += ("counts", "fortnight", "reference", "side_by_side", "tables")
+ELSEWHERE += ("counts", "fit_command", "fortnight", "reference", "run_table", "side_by_side", "tables")
 
 SEVEN = "7"  # a number in text, which only a control reads
 NO_NUMBER = (None, True, SEVEN, b"7", 1j, [1.0], {}, np.bool_(True), np.int64(7), np.array([1, 2]), np.array([]))
@@ -154,6 +156,12 @@ EXAMPLES = (
     PLANNED := Facts(compute=1e23),
     SCALES[0],
     Finding(label="width", followed=True, words="as advised"),
+    TABLE := isoflop_runs(LAW, (1e19, 1e20, 1e21)),
+    Design(runs=TABLE, law=LAW),
+    FIT := fit_law(TABLE, n_starts=3),
+    bootstrap(FIT, n_resamples=3, n_starts=1),
+    hold_out(TABLE, n_starts=3),
+    approach_2(TABLE),
 )
 
 
@@ -234,7 +242,16 @@ VOCABULARY = {
     "constraints": instance(RULES),
     "origin": instance(LAW.origin).or_none(),
     **_same(SHOWN, "aliases errors facts figures fine_errors fitted labels sources"),
+    "objective": word(OBJECTIVES[0]),
+    "objective_sum": number(0.1, -1),
+    **_same(integer(2, 0), "n_starts n_at_best n_resamples"),
+    "n_held": integer(2, 0).or_none(),
+    "seed": integer(0),
+    "noise": number(0.01, -1),
+    "column": Kind("loss", NO_TEXT),
+    "level": fraction(0.8),
 }
+COLUMN = Kind((1e8, 1e9, 1e10), (None, 5, "12", 1e9, (1e8, -1.0, 1e9), (1e8, "a", 1e9), (1e8, math.inf, 1e9)))
 LOOKUPS = {
     "hardware.accelerator": "h100",
     "hardware.tpu_slice": "v5p-512",
@@ -323,6 +340,42 @@ EXCEPTIONS = {
     "seed_recipes.SeedRecipe.step": instance(any_scale(1e22).step),
     "seed_recipes.SeedRecipe.warmup_share": fraction(0.01),
     "seed_recipes.SeedRecipe.least_warmup": integer(1000),
+    **_same(COLUMN, "runs.Runs.n_params runs.Runs.n_tokens runs.Runs.loss"),
+    **_same(COLUMN, "runs.planned.n_params runs.planned.n_tokens runs.of_law.n_params runs.of_law.n_tokens"),
+    **_same(COLUMN, "fit.isoflop.parabola_minimum.n_params identifiability.condition_number.n_params"),
+    "identifiability.condition_number.n_tokens": COLUMN,
+    "fit.isoflop.parabola_minimum.loss": Kind((3.0, 2.0, 3.0), COLUMN.bad),
+    **_same(Kind((), (None, 5, "12", (5, 5, 5))), "runs.Runs.groups runs.Runs.places"),
+    "runs.Runs.warmup_tokens": Kind((), (None, 5, "12", (0.0, -1.0, 0.0))),
+    "runs.Runs.take.places": Kind((0,), None),
+    "runs.Runs.without.places": Kind((0,), None),
+    "runs.Runs.in_warmup.share": fraction(0.5),
+    **_same(Kind("", NO_TEXT), "runs.planned.name runs.of_law.name"),
+    **_same(instance(LAW), "runs.of_law.law identifiability.condition_number.law identifiability.same_losses.law"),
+    **_same(instance(LAW), "fit.isoflop.isoflop_runs.law fit.isoflop.IsoflopFit.size_ratio.law"),
+    "identifiability.Design.law": instance(LAW).or_none(),
+    **_same(instance(TABLE), "identifiability.Design.runs run_doubts.refuse_units.runs run_doubts.refuse_bits.runs"),
+    **_same(instance(TABLE), "run_doubts.bits_for_nats.runs fit.law.fit_law.runs fit.law.surface_of.runs"),
+    **_same(instance(TABLE), "fit.holdout.hold_out.runs fit.holdout.HoldOut.held fit.isoflop.approach_2.runs"),
+    "fit.law.Fit.runs": instance(TABLE),
+    "fit.law.Fit.law": instance(LAW),
+    "fit.law.Fit.stuck": SHOWN,
+    **_same(instance(FIT), "fit.resampling.bootstrap.fit fit.resampling.refit.fit"),
+    **_same(instance(FIT), "fit.resampling.Bootstrap.fit fit.holdout.HoldOut.fit"),
+    "fit.resampling.bootstrap.executor": Kind(None, (5, True, "processes", object())),
+    "fit.resampling.refit.number": integer(0),
+    **_same(word("alpha"), " ".join(f"fit.resampling.Bootstrap.{n}.constant" for n in ("interval", "standard_error"))),
+    "fit.resampling.Bootstrap.constants": SHOWN,
+    **_same(SHOWN, " ".join(f"fit.isoflop.IsoflopFit.{name}" for name in ("budgets", "n_params", "losses", "inside"))),
+    "fit.isoflop.isoflop_runs.budgets": Kind((1e19, 1e20), ((0.0,), ("a",), (math.inf,))),
+    **_same(positive(2.0), "fit.isoflop.isoflop_runs.centre fit.isoflop.isoflop_runs.drift"),
+    "fit.isoflop.isoflop_runs.n_sizes": integer(3, 0),
+    "fit.surface.at_bounds.theta": Kind(np.zeros(5), None),
+    "identifiability.singular_values.columns": Kind(((1.0, 2.0),), ((None,), (5,), ("12",))),
+    "identifiability.same_losses.token_counts": Kind((2e9, 2e10), (None, 5, (1e9,), (0.0, 1e9), ("a", 1e9))),
+    "identifiability.same_losses.beta": positive(0.3),
+    "run_doubts.refuse_units.columns": Kind({"n_params": "N", "n_tokens": "D"}, None),
+    "run_doubts.refuse_units.units_said": SWITCH,
     **_same(positive(1e9).or_none(), " ".join(f"advice.Facts.{n}" for n in ("n_params", "n_tokens", "peak_lr"))),
     **_same(instance(PLANNED), "advice.findings.facts advice.broken.facts"),
     "advice.Facts.batch_tokens": positive(1e6).or_none(),
