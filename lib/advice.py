@@ -37,6 +37,7 @@ _WORDS = {
     "checkpoints_frequent": ("frequent checkpoints", ""),
     "recompute": ("activations recomputed", ""),
 }
+_ROUNDING = 1e-9  # 6 N D of a size that a budget gave comes back to the budget within it
 _WARMUP_SLACK = 0.25  # a share printed with one digit is met by what rounds to it, roughly
 
 
@@ -173,7 +174,7 @@ def scale_of(compute):
         return max(scale.low_flops / compute, compute / scale.high_flops, 1.0)
 
     nearest = min(SCALES, key=distance)
-    return nearest, distance(nearest) == 1.0
+    return nearest, distance(nearest) < 1 + _ROUNDING
 
 
 def findings(facts):

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from lib import check, facts
 from lib.compute import train_flops
+from lib.units import show
 
 OPTIMIZERS = ("AdamW", "Adam", "AdEMAMix")
 STANDARD, MAXIMAL_UPDATE = PARAMETRIZATIONS = ("standard", "maximal update")
@@ -140,7 +141,7 @@ class Habit:
     @property
     def text(self):
         """The habit in words."""
-        return f"{self.value:g} in {self.n_runs} of {self.n_printed} runs"
+        return f"{show(self.value)} in {self.n_runs} of {self.n_printed} runs"
 
 
 def habit(setting):

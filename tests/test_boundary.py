@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FACES = {"lib.cli", "lib.fit", "lib.fit_command", "lib.plots"}  # may need packages on import, the others not
+FACES |= {"lib.recipe_command"}
 
 
 def _modules():
