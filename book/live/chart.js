@@ -9,7 +9,6 @@ const COLOURS = ["#1b7abf", "#d55e00", "#0b9069", "#b8579a", "#997500", "#7a7a7a
 const DASHES = [[], [], [], [7, 3], [7, 3], [2, 3]];
 const [FAINT, SOFT] = [0.14, 0.55]; // opacity of grid lines, of reference lines
 const LINE = 15; // px from one line of text to the next
-const SPOT = 11; // px that a colour takes before its name
 const WIDEST = 620; // px
 const LABEL_SHARE = 0.3; // of the width, at most, for labels at line ends
 const FONT = '13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
@@ -216,7 +215,7 @@ function acrossBox(u, {axis, value}, box) {
   return axis === "x" ? [[at, box.top], [at, box.bottom]] : [[box.left, at], [box.right, at]];
 }
 
-// Reference lines and points get their names where room is; a group of points has one, at the highest, with its colour.
+// Reference lines and points get their names where room is; a group of points has one, led to the highest.
 function labelInside(u, chart, box, taken) {
   const bounds = {left: 0, top: LINE, right: u.width, bottom: box.bottom};
   const room = {taken, crossed: crossedBy(u, chart, box), bounds};
@@ -229,7 +228,9 @@ function labelInside(u, chart, box, taken) {
   chart.series.forEach(({label, kind, x, y}, i) => {
     if (!named(kind) || !x.length) return;
     const top = y.indexOf(Math.max(...y));
-    place(u.ctx, label, besidePoint(xOf(u, x[top], box), yOf(u, y[top], box)), room, COLOURS[i % COLOURS.length]);
+    const at = [xOf(u, x[top], box), yOf(u, y[top], box)];
+    const name = place(u.ctx, label, besidePoint(...at), room);
+    stroke(u.ctx, COLOURS[i % COLOURS.length], [at, [name.x, name.y - 4.5]]);
   });
 }
 
@@ -240,23 +241,12 @@ function crossedBy(u, chart, box) {
   return [...series.flat(), ...[...joined, ...lines].flatMap((places) => along(places))];
 }
 
-function place(ctx, text, places, room, colour) {
-  const spot = colour ? SPOT : 0;
-  const size = {width: textWidth(ctx, text) + spot, height: LINE};
+function place(ctx, text, places, room) {
+  const size = {width: textWidth(ctx, text), height: LINE};
   const found = freest(places, size, room);
   room.taken.push(boxAt(found, size.width, size.height));
-  const left = found.align === "left" ? found.x : found.x - size.width;
-  write(ctx, text, left + spot, found.y, "left");
-  if (colour) dot(ctx, colour, left + 4, found.y - 4.5);
-}
-
-function dot(ctx, colour, x, y) {
-  const ink = ctx.fillStyle;
-  ctx.fillStyle = colour;
-  ctx.beginPath();
-  ctx.arc(x, y, 3.5, 0, 2 * Math.PI);
-  ctx.fill();
-  ctx.fillStyle = ink;
+  write(ctx, text, found.x, found.y, found.align);
+  return found;
 }
 
 function readingText(u, chart) {
