@@ -52,7 +52,7 @@ from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
 # The refusals have tests of their own, and so have faces, which are handed what the catalogue has made and checked. The
 # what-ifs' view functions are tested below through the catalogue, by which alone a reader reaches them. Tables of
 # chapters hand their arguments on to what is tested here. Reading a file of runs is tested with files.
-ELSEWHERE = ("check", "names", "cli", "recipe_command", "plots", "whatif")
+ELSEWHERE = ("check", "names", "cli", "recipe_command", "recipe_tables", "plots", "whatif")
 ELSEWHERE += ("counts", "fit_command", "fortnight", "reference", "run_table", "side_by_side", "tables")
 
 SEVEN = "7"  # a number in text, which only a control reads

@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations
 from xml.etree import ElementTree
@@ -15,11 +16,15 @@ from matplotlib.text import Text
 from lib import counts, plots
 from lib.architecture import model
 from lib.ensemble import DENSE, GROUPS, Ensemble
+from lib.held_out import residuals
+from lib.lr_law import fitted
 from lib.overtraining import Lifetime
 from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
 from lib.plots.style import INK
+from lib.published_runs import COMPARABLE
 from lib.scaling import LAWS, law
+from lib.schedules import Schedule
 from lib.whatif.catalogue import WHAT_IFS, answer
 from lib.whatif.model import Axis, Chart, Reference, Series
 
@@ -29,6 +34,10 @@ FORTNIGHT = (
     ("while it runs", 2.173796352e22, "MFU 0.45, assumed"),
     ("by the calendar", 1.9564167168e22, "goodput 0.90, assumed"),
 )
+COSINE = Schedule(kind="cosine", peak_lr=3e-4, min_lr=3e-5, total_steps=1e5, warmup_steps=1e3)
+STABLE = replace(COSINE, kind="warmup-stable-decay", peak_lr=1.5e-4, min_lr=0.0, decay_steps=2e4)
+SCHEDULES = (("cosine to a tenth", COSINE), ("stays at half the peak", STABLE))
+TRADE = [(1 + share, 1 + 1 / share) for share in (0.05, 0.1, 0.3, 1.0, 3.0, 10.0)]
 DAYS = (("6 N", 14.0), ("6 N and the causal half of attention", 14.7), ("6 N and full attention", 15.4))
 
 
@@ -70,6 +79,10 @@ PICTURES = {
     "repeated": plots.repeated,
     "comparison": lambda: plots.compare(DAYS, "days", ("deadline", 14.0), marked="6 N"),
     "fortnight": lambda: plots.where_the_fortnight_goes(FORTNIGHT),
+    "peak rates": lambda: plots.rates_by_size(COMPARABLE[:8], COMPARABLE[8:], fitted("peak_lr")),
+    "missed": lambda: plots.missed(residuals("peak_lr", "size and tokens"), ("SmolLM", "DeepSeek", "GPT-3")),
+    "schedules": lambda: plots.schedules(SCHEDULES),
+    "batch trade": lambda: plots.batch_trade(TRADE, [("the critical batch", 2.0, 2.0), ("a tenth of it", 1.1, 11.0)]),
 }
 
 PICTURES |= {
@@ -295,6 +308,26 @@ def test_the_least_cost_of_a_life_lies_on_its_line_and_below_all_of_it():
         )
         assert points.get_ydata()[place] == pytest.approx(life.total_flops / 1.89e24)
         assert axes.lines[place].get_ydata().min() >= points.get_ydata()[place] * (1 - 1e-9)
+
+
+def test_a_batch_trade_marks_what_it_is_given():
+    (axes,) = drawn("batch trade").axes
+    curve, *marks = axes.lines[:3]
+    assert list(zip(*curve.get_data(), strict=True)) == TRADE
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in marks] == [(2.0, 2.0), (1.1, 11.0)]
+
+
+def test_schedules_are_drawn_as_parts_of_the_highest_peak():
+    (axes,) = drawn("schedules").axes
+    highest = [max(line.get_ydata()) for line in axes.lines[:2]]
+    assert highest == pytest.approx([1.0, 0.5])
+    assert all(line.get_xdata()[-1] == 100 for line in axes.lines[:2])
+
+
+def test_what_a_fit_missed_is_drawn_for_every_run():
+    (axes,) = drawn("missed").axes
+    ratios = sorted(value for line in axes.lines[:4] for value in line.get_ydata())
+    assert ratios == sorted(residual.ratio for residual in residuals("peak_lr", "size and tokens"))
 
 
 def test_the_fortnight_refuses_a_stage_that_gains():

@@ -10,6 +10,7 @@ from lib.plots.choices import life_costs, regrets, repeated
 from lib.plots.flops import token_flops
 from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
+from lib.plots.recipes import batch_trade, missed, rates_by_size, schedules
 from lib.plots.style import COLOURS, Picture, contrast, house_style, new_picture, to_svg
 from lib.plots.surface import loss_surface
 from lib.plots.way import STEPS, way_of_a_plan
@@ -18,6 +19,7 @@ __all__ = [
     "COLOURS",
     "STEPS",
     "Picture",
+    "batch_trade",
     "chart_picture",
     "compare",
     "contrast",
@@ -26,9 +28,12 @@ __all__ = [
     "life_costs",
     "loss_surface",
     "matmul_six",
+    "missed",
     "new_picture",
+    "rates_by_size",
     "regrets",
     "repeated",
+    "schedules",
     "to_svg",
     "token_flops",
     "tokens_per_param",

@@ -1,0 +1,141 @@
+"""Tables of recipes: rules against families that they had not seen, a run by each rule, and what widths change."""
+
+from statistics import median
+
+from lib.batches import critical_batch_tokens, steps_over_fewest, tokens_over_fewest
+from lib.held_out import CHOSEN, group_errors, median_error, residuals, rules
+from lib.mup import RULES, hidden_lr
+from lib.published_runs import COMPARABLE
+from lib.tables import Table
+from lib.units import show, show_power
+
+
+def errors(quantity):
+    """How far each rule was off: over families, over lineages, over single runs, and at its worst.
+
+    Args:
+        quantity: "peak_lr" or "global_batch_tokens".
+
+    >>> print(*str(errors("peak_lr")).splitlines()[2].split())
+    a constant 85% 99% 69% SmolLM, 580%
+    """
+    rows = []
+    for rule in rules(quantity):
+        by_family = group_errors(quantity, rule)
+        worst = max(by_family, key=by_family.get)
+        by_run = median(residual.error for residual in residuals(quantity, rule))
+        cells = by_family_and_lineage(quantity, rule)
+        rows.append((rule, *(f"{error:.0%}" for error in (*cells, by_run)), f"{worst}, {by_family[worst]:.0%}"))
+    head = ("rule", "over families", "over lineages", "over runs", "worst family")
+    caption = f"Median error of each rule for {_WORDS[quantity]}, against runs that took no part in a fit."
+    return Table(head=head, rows=tuple(rows), caption=caption)
+
+
+_WORDS = {"peak_lr": "the peak learning rate", "global_batch_tokens": "the batch"}
+
+
+def by_family_and_lineage(quantity, rule):
+    """Median errors of a rule over families and over lineages."""
+    return median_error(quantity, rule), median_error(quantity, rule, "lineage")
+
+
+def families(quantity="peak_lr"):
+    """The residuals, family by family: how many runs, what they took, and over what the fit had foretold.
+
+    Args:
+        quantity: "peak_lr" or "global_batch_tokens".
+
+    >>> print(*str(families()).splitlines()[2].split())
+    GPT-3 8 6e-5 to 6e-4 0.57 75%
+    """
+    rows, found = [], {}
+    for residual in residuals(quantity, CHOSEN):
+        found.setdefault(residual.group, []).append(residual)
+    for family, members in found.items():
+        used = sorted(residual.used for residual in members)
+        span = " to ".join(dict.fromkeys(show_power(end) for end in (used[0], used[-1])))
+        middle, error = (median(getattr(r, part) for r in members) for part in ("ratio", "error"))
+        rows.append((family, str(len(members)), span, f"{middle:.2f}", f"{error:.0%}"))
+    head = ("family", "runs", "used", "used over foretold", "median error")
+    caption = f"What each family took for {_WORDS[quantity]}, over what a fit to all the others foretold."
+    return Table(head=head, rows=tuple(rows), caption=caption)
+
+
+def rates(recipe):
+    """The peak learning rate of one run by each rule, with the rule's median error against published families.
+
+    Args:
+        recipe: a `lib.recipe.Recipe`.
+    """
+    said = {CHOSEN: recipe.lr_by_law} | recipe.rival_lrs
+    rows = tuple(
+        (
+            rule,
+            show_power(float(f"{rate:.2e}")),
+            f"{rate / recipe.lr_by_law:.2f}",
+            f"{median_error('peak_lr', rule):.0%}",
+        )
+        for rule, rate in said.items()
+    )
+    size, tokens = show(recipe.run.n_params, "parameters"), show(recipe.run.n_tokens, "tokens")
+    head = ("rule", "peak learning rate", "over the fit's", "median error on families")
+    return Table(head=head, rows=rows, caption=f"What the rules say for {size} on {tokens}.")
+
+
+def widths(base_lr, base_width, wider):
+    """Maximal-update parametrization: learning rates and starting deviations at wider models, over the narrow one's.
+
+    Args:
+        base_lr: best rate of the narrow model, > 0.
+        base_width: its width, > 0.
+        wider: widths to show.
+
+    >>> print(*str(widths(6e-3, 256, [256, 4096])).splitlines()[3].split())
+    4,096 16 0.000375 0.006 0.25 0.0625
+    """
+    rows = tuple(
+        (
+            show(float(width)),
+            f"{width / base_width:g}",
+            show(hidden_lr(base_lr, float(width), float(base_width))),
+            show(base_lr * RULES["input"].lr_factor(width / base_width)),
+            f"{RULES['hidden'].std_factor(width / base_width):.3g}",
+            f"{RULES['output'].std_factor(width / base_width):.3g}",
+        )
+        for width in wider
+    )
+    head = ("width", "times", "rate of layers and head", "rate of the table", "deviation, layers", "deviation, head")
+    return Table(head=head, rows=rows, caption="What maximal-update parametrization changes with the width, for Adam.")
+
+
+def trade(loss, batches):
+    """What batches cost at a loss, by Kaplan: times the fewest steps, times the fewest tokens.
+
+    Args:
+        loss: nats per token of Kaplan's tokenizer, > 0.
+        batches: tokens a step, each > 0.
+
+    >>> print(*str(trade(2.0, [1e6])).splitlines()[2].split())
+    1M 0.14 8.37 1.14
+    """
+    critical = critical_batch_tokens(loss)
+    rows = tuple(
+        (
+            show(batch, "tokens").removesuffix(" tokens"),
+            f"{batch / critical:.2f}",
+            f"{steps_over_fewest(batch, critical):.2f}",
+            f"{tokens_over_fewest(batch, critical):.2f}",
+        )
+        for batch in batches
+    )
+    caption = f"What a batch costs at a loss of {loss:g}, where the critical one is {show(critical, 'tokens')}."
+    return Table(head=("tokens a step", "over the critical", "steps", "tokens"), rows=rows, caption=caption)
+
+
+def copied():
+    """How many of the comparable runs took their rate from GPT-3's table, and how many there are.
+
+    >>> copied()
+    (27, 58)
+    """
+    return sum(run.lineage == "GPT-3" for run in COMPARABLE), len(COMPARABLE)

@@ -1,0 +1,44 @@
+"""Tables of recipes: their cells are the library's numbers."""
+
+import pytest
+
+from lib import recipe_tables
+from lib.held_out import CHOSEN, median_error, residuals, rules
+from lib.published_runs import COMPARABLE
+from lib.recipe import Recipe, size_and_tokens
+
+
+@pytest.mark.parametrize("quantity", ["peak_lr", "global_batch_tokens"])
+def test_every_rule_has_a_row_with_its_errors(quantity):
+    rows = {row[0]: row[1:] for row in recipe_tables.errors(quantity).rows}
+    assert set(rows) == set(rules(quantity))
+    for rule, cells in rows.items():
+        assert cells[:2] == (
+            f"{median_error(quantity, rule):.0%}",
+            f"{median_error(quantity, rule, 'lineage'):.0%}",
+        )
+
+
+def test_every_family_has_a_row_and_its_runs_are_counted():
+    rows = recipe_tables.families().rows
+    assert [row[0] for row in rows] == list(dict.fromkeys(run.family for run in COMPARABLE))
+    assert sum(int(row[1]) for row in rows) == len(residuals("peak_lr", CHOSEN))
+
+
+def test_one_run_under_every_rule():
+    recipe = Recipe(run=size_and_tokens(compute=1e22))
+    rows = {row[0]: row for row in recipe_tables.rates(recipe).rows}
+    assert rows[CHOSEN][1:] == ("1.66e-4", "1.00", "30%")
+    assert set(rows) == {CHOSEN, *recipe.rival_lrs}
+
+
+def test_a_batch_over_the_critical_one_costs_more_tokens_than_steps():
+    small, large = recipe_tables.trade(2.0, [1e6, 3e7]).rows
+    assert float(small[2]) > 2 > float(small[3])
+    assert float(large[3]) > 2 > float(large[2])
+
+
+def test_who_copied_gpt3():
+    copied, of = recipe_tables.copied()
+    assert of == len(COMPARABLE)
+    assert 0 < copied < of
