@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import click
 
 from lib.check import plain_name
+from lib.fit_command import fit
 from lib.recipe_command import recipe
 
 
@@ -128,6 +129,9 @@ def mfu(as_json, explain, convention, params, attention, recompute, **given):
     counts = {"params": params, "attention": attention, "recompute": recompute}
     with _usage_errors():
         _print(reported.answer(figures, counts, convention, given), as_json, explain, options=given)
+
+
+main.add_command(fit)
 
 
 main.add_command(recipe)

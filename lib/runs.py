@@ -103,7 +103,7 @@ class Runs:
         if not self.groups:
             return {self.name: self}
         places = {name: [k for k, group in enumerate(self.groups) if group == name] for name in self.group_names}
-        return {name: self.take(found) for name, found in places.items()}
+        return {name: replace(self.take(found), name=f"{self.name}, {name}") for name, found in places.items()}
 
     def in_warmup(self, share=1.0):
         """Places of the runs that spent at least this share of their tokens in warm-up; none where nobody says.

@@ -1,6 +1,7 @@
 """The second method of Hoffmann et al.: at each budget a parabola through the losses, and a line through its minima.
 
-It needs no law. But a law's curve at one budget is no parabola, so the minima come out shifted, even without noise.
+It needs no law. But a law's curve at one budget is no parabola, so the minima come out shifted, even without noise:
+Czech et al. 2026, arXiv:2603.22339, take the shifts apart.
 """
 
 import math

@@ -104,7 +104,7 @@ def _middle(values, level):
     return float(low), float(high)
 
 
-def bootstrap(fit, n_resamples=200, seed=0, executor=None, n_starts=5):
+def bootstrap(fit, n_resamples=200, seed=0, executor=None, n_starts=3):
     """Refit resampled runs, each from several starts and from the constants of the fit itself.
 
     Args:

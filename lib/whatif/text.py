@@ -17,7 +17,11 @@ def answer_text(answer, explain=False, options=()):
         explain: also how each number comes about: formula, assumed inputs, what it counts, sources.
         options: for a command with options instead of key=value: the inputs that are among them.
     """
-    view = answer.view
+    return "\n\n".join([view_text(answer.view, explain), "\n".join(_inputs(answer, options))])
+
+
+def view_text(view, explain=False):
+    """A view as lines of text, without the inputs that led to it; `explain` as in `answer_text`."""
     chart = [f"Chart: {view.chart.title}"] if view.chart else []
     blocks = [
         wrap(view.title, WIDTH),
@@ -25,7 +29,6 @@ def answer_text(answer, explain=False, options=()):
         _check_lines(view.checks),
         *(_hanging("Note: ", note) for note in view.notes),
         *(_hanging("", line) for line in chart),
-        _inputs(answer, options),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
