@@ -14,11 +14,12 @@ from lib.compute import GOODPUT, calendar_days, chinchilla_optimal, compute_budg
 from lib.corpus import corpus
 from lib.hardware import Cluster
 from lib.mfu import convention, days_ratio
+from lib.recipe import Recipe, Setup
 from lib.scaling import law
 from lib.shapes import search
 from lib.tables import Table
 
-# The way of a plan. Chapters fill it in from the left; `FILLED` is how far they have come.
+# The way of a plan. Chapters fill it in; `FILLED` is what they have filled in so far.
 STEPS = (
     "brief",
     "compute",
@@ -33,7 +34,8 @@ STEPS = (
     "pilot",
     "review",
 )
-FILLED = STEPS[:5]
+FILLED = (*STEPS[:5], "recipe")
+GPUS_PER_COPY = 8  # that hold one copy of the model, until the layout decides: one node
 COUNTED_DAYS = ("compute", "calendar")
 
 
@@ -158,6 +160,17 @@ class Plan:
         """The model's shape, of the brief's model or the best that the search finds."""
         return model(self.brief.model) if self.brief.model else search(self.allocation.n_params, n_best=1)[0].shape
 
+    @cached_property
+    def recipe(self):
+        """Learning rate, batch and the rest for this plan's size, tokens, shape and cluster."""
+        setup = Setup(
+            seq_len=self.brief.seq_len,
+            n_gpus=self.brief.cluster.n_gpus,
+            model_parallel=GPUS_PER_COPY,
+            vocab_size=self.shape.vocab_size,
+        )
+        return Recipe(run=self.allocation, setup=setup, given_shape=self.shape)
+
     def days_if_counted(self, name):
         """Compute days if the brief's utilization was reported under another convention.
 
@@ -257,7 +270,21 @@ def _data(plan):
     yield "passes over it", plan.passes
 
 
-_LINES = {"brief": _brief, "compute": _compute, "allocation": _allocation, "architecture": _architecture, "data": _data}
+def _recipe(plan):
+    recipe, small = plan.recipe, plan.recipe.small_runs
+    yield "peak learning rate", recipe.peak_lr
+    yield "rates to try in small runs", ", ".join(map(units.show_power, recipe.sweep))
+    yield "tokens a step", recipe.batch_tokens, "tokens"
+    shared = f"{recipe.setup.data} x {recipe.setup.micro_batch} x {recipe.accumulation}"
+    yield f"copies x micro-batch x accumulation, {GPUS_PER_COPY} GPUs a copy", shared
+    yield "steps", recipe.steps, "steps"
+    yield "warm-up", recipe.warmup_steps, "steps"
+    yield "schedule", f"{recipe.schedule.kind} to {recipe.schedule.min_lr / recipe.peak_lr:g} of the peak"
+    yield "small runs, on top of the compute", small.share, "%"
+
+
+_FUNCTIONS = (_brief, _compute, _allocation, _architecture, _data, _recipe)
+_LINES = {function.__name__.removeprefix("_"): function for function in _FUNCTIONS}
 
 
 def lines(plan, step):

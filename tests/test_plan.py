@@ -98,8 +98,18 @@ def test_the_table_shows_the_steps_so_far_and_no_later_one():
     assert "architecture" not in shown
 
 
-def test_chapters_fill_the_steps_in_from_the_left():
-    assert STEPS[: len(FILLED)] == FILLED
+def test_chapters_fill_the_steps_in_the_order_of_the_way():
+    assert [step for step in STEPS if step in FILLED] == list(FILLED)
+
+
+def test_each_plan_has_a_recipe_for_its_own_size_tokens_shape_and_cluster():
+    for plan in PLANS:
+        recipe, cluster = plan.recipe, plan.brief.cluster
+        assert (recipe.run, recipe.shape) == (plan.allocation, plan.shape)
+        assert recipe.global_batch == cluster.n_gpus // 8 * recipe.setup.micro_batch * recipe.accumulation
+        assert recipe.steps * recipe.batch_tokens <= plan.allocation.n_tokens
+    assert (A100.recipe.peak_lr, A100.recipe.batch_tokens, A100.recipe.steps) == (1.6e-4, 2_359_296, 114_094)
+    assert (H100.recipe.peak_lr, H100.recipe.batch_tokens, H100.recipe.steps) == (1.4e-4, 6_291_456, 709_645)
 
 
 @pytest.mark.parametrize("step", ["memory", "alocation", "", 3])
