@@ -102,12 +102,12 @@ def seed_shape_table():
     """The shapes of the seed document: their parameters, and what their inner widths leave over of a tile.
 
     >>> print(seed_shape_table())
-    layers x width  heads  non-embedding  all parameters   d_ff  over a multiple of 128
-    24 x 2,048         16         1.209B           1.34B  5,468                      92
-    32 x 1,792         14         1.234B          1.349B  4,784                      48
-    28 x 1,920         15          1.24B          1.363B  5,126                       6
+    layers x width  heads  non-embedding  all parameters   d_ff  d_ff % 128
+    24 x 2,048         16         1.209B           1.34B  5,468          92
+    32 x 1,792         14         1.234B          1.349B  4,784          48
+    28 x 1,920         15          1.24B          1.363B  5,126           6
     """
-    head = ("layers x width", "heads", "non-embedding", "all parameters", "d_ff", f"over a multiple of {TILE}")
+    head = ("layers x width", "heads", "non-embedding", "all parameters", "d_ff", f"d_ff % {TILE}")
     return Table(head=head, rows=tuple(map(_seed_shape, SEED_SHAPES)))
 
 

@@ -108,6 +108,7 @@ def shows(page, key, expected):
         ("shape_params", N_SHAPE),
         ("full_days", 14 * (SIX_SHAPE + SQUARE_SHAPE) / (6 * N_SHAPE)),
         ("worst_days", 14 * (SIX_SHAPE + SQUARE_SHAPE) / (6 * N_SHAPE) / 0.9),
+        ("gpu_hours", 128 * 14 * 24 / 0.9),
         ("wanted_gpus", 120 * 70e9**2 / (14 * 86_400 * 312e12 * 0.45)),
         ("fast", 6 * 13e9 * 1e12 / (135_168 * 3600 * 312e12)),
         ("slow", 6 * 13e9 * 2e12 / (368_640 * 3600 * 312e12)),
