@@ -181,9 +181,11 @@ def ratios(names, lengths, attention):
         six = train_flops(shape.n_params, 1)
         found = [train_flops_per_token(shape, length, attention) / six for length in lengths]
         rows.append((shape.name, f"{100 * table:.0f} %", *(f"{ratio:.2f}" for ratio in found)))
-    head = ("model", "input table", *(f"{length // 1024}k" for length in lengths))
+    head = ("model", "input table in N", *(f"{length // 1024}k" for length in lengths))
     counted = {"none": "no attention", "causal": "the causal half of attention", "full": "full attention"}[attention]
-    return Table(head=head, rows=tuple(rows), caption=f"Exact FLOPs a token over 6N, with {counted}.")
+    return Table(
+        head=head, rows=tuple(rows), caption=f"Exact FLOPs a token over 6N by sequence length, with {counted}."
+    )
 
 
 def recomputation(shape, lengths, attention):
@@ -204,6 +206,5 @@ def recomputation(shape, lengths, attention):
         again = [train_flops_per_token(shape, length, attention, recompute=kind) for length in lengths]
         rows.append((kind.replace("_", " "), *(f"{a / b:.3f}" for a, b in zip(again, plain, strict=True))))
     head = ("recomputed", *(f"{length // 1024}k" for length in lengths))
-    return Table(
-        head=head, rows=tuple(rows), caption=f"FLOPs of a step over those without recomputation, {shape.name}."
-    )
+    caption = f"FLOPs of a step of {shape.name} over those without recomputation, by sequence length."
+    return Table(head=head, rows=tuple(rows), caption=caption)
