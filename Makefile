@@ -7,12 +7,12 @@ PORT ?= 8000
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 STAGE = @$(PY) .ci/stage.py
-PAGES := $(wildcard tests/test_pages*.py tests/test_pyodide*.py)
+OWN_STAGES := tests/test_pages.py tests/test_pyodide.py
 WHOLE_REPORTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 export PYTHONPYCACHEPREFIX := $(CURDIR)/_build/pycache
 export JUPYTER_PLATFORM_DIRS := 1
 
-.PHONY: help setup serve book test lab lint bench clean lock units notebooks pages
+.PHONY: help setup serve book test lab lint bench clean lock units notebooks pyodide pages
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  make \1\t\2/p' Makefile
@@ -27,7 +27,7 @@ test: setup  ## check everything: lint, library, chapters, book, pages in a brow
 	@.ci/setup browser pyodide
 	@$(MAKE) --no-print-directory lint
 	@echo "==> library beside chapters and book: about two minutes, each reports when it is done"
-	@$(MAKE) --no-print-directory -j2 $(WHOLE_REPORTS) units notebooks book
+	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) units notebooks book pyodide
 	@$(MAKE) --no-print-directory pages
 
 lab: setup  ## open the chapters in JupyterLab, as notebooks
@@ -50,10 +50,14 @@ setup:
 	@.ci/setup python node
 
 units: setup
-	$(STAGE) 300 "library: units and doctests" -- $(PYTEST) $(PAGES:%=--ignore=%)
+	$(STAGE) 300 "library: units and doctests" -- $(PYTEST) $(OWN_STAGES:%=--ignore=%)
 
 notebooks: setup
 	$(STAGE) 300 "chapters as notebooks" -- $(PY) .ci/notebooks.py
 
+pyodide: setup
+	@.ci/setup pyodide
+	$(STAGE) 300 "library in Pyodide" -- $(PYTEST) tests/test_pyodide.py
+
 pages: book
-	$(STAGE) 600 "pages in a browser, library in Pyodide" -- $(PYTEST) $(PAGES)
+	$(STAGE) 600 "pages in a browser" -- $(PYTEST) tests/test_pages.py
