@@ -24,6 +24,7 @@ from lib.corpus import FACTS, corpus
 from lib.ensemble import GROUPS, Ensemble
 from lib.evidence import LossVerdict
 from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflop_runs
+from lib.fit.report import report
 from lib.gpu_hours import run
 from lib.hardware import Cluster, accelerator
 from lib.held_out import Residual
@@ -162,6 +163,7 @@ EXAMPLES = (
     bootstrap(FIT, n_resamples=3, n_starts=1),
     hold_out(TABLE, n_starts=3),
     approach_2(TABLE),
+    report(TABLE, n_starts=3, n_resamples=3),
 )
 
 
@@ -360,6 +362,12 @@ EXCEPTIONS = {
     "fit.law.Fit.runs": instance(TABLE),
     "fit.law.Fit.law": instance(LAW),
     "fit.law.Fit.stuck": SHOWN,
+    "fit.report.report.runs": instance(TABLE),
+    "fit.report.report.budgets": Kind((1e22,), ((0.0,), ("a",), (math.inf,))),
+    "fit.report.report.n_resamples": integer(0),
+    "fit.report.report.executor": SHOWN,
+    "fit.report.Report.fit": instance(FIT),
+    **_same(SHOWN, " ".join(f"fit.report.Report.{name}" for name in ("budgets", "resampled", "held", "without"))),
     **_same(instance(FIT), "fit.resampling.bootstrap.fit fit.resampling.refit.fit"),
     **_same(instance(FIT), "fit.resampling.Bootstrap.fit fit.holdout.HoldOut.fit"),
     "fit.resampling.bootstrap.executor": Kind(None, (5, True, "processes", object())),

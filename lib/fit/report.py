@@ -181,6 +181,8 @@ def report(runs, budgets=(), objective="huber", n_resamples=200, n_held=None, n_
         ValueError: for runs that cannot be fitted, with the reason.
     """
     check.natural(n_resamples=n_resamples)
+    if n_held is not None:
+        check.integer(n_held=n_held)
     for place, compute in enumerate(budgets):
         check.positive(**{f"budgets[{place}]": compute})
     fit = fit_law(runs, objective, n_starts, seed)

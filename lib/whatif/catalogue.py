@@ -10,7 +10,8 @@ from importlib import import_module
 from lib import check
 from lib.whatif.model import View, WhatIf
 
-_MODULES = ("worked_example", "compute", "scaling", "law_explorer", "recipe", "schedule")  # in the order of the book
+# In the order of the book.
+_MODULES = ("worked_example", "compute", "scaling", "law_explorer", "run_design", "recipe", "schedule")
 _LONGEST = 200  # characters of one setting: more is a slip of the clipboard
 _ARGUMENT = re.compile(r"(\w+)(?:\[[^]]*\])? (?:=|\()")  # how every refusal of `check` begins
 
