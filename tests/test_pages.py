@@ -104,9 +104,14 @@ def watch(page):
     page.route("**/*", route)
     page.on("console", lambda line: line.type == "error" and faults.append(f"console: {line.text}"))
     page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-    page.on("requestfailed", lambda request: faults.append(f"failed: {request.url}"))
+    page.on("requestfailed", lambda request: note_failure(faults, request))
     page.on("response", lambda response: response.status >= 400 and faults.append(f"{response.status}: {response.url}"))
     return faults
+
+
+def note_failure(faults, request):
+    if request.failure != "net::ERR_ABORTED":  # that is a page being left
+        faults.append(f"failed: {request.url} ({request.failure})")
 
 
 # ---- Every page
@@ -145,9 +150,12 @@ def findings(page):
 def too_wide(page):
     """What makes the page scroll sideways."""
     return page.evaluate(
-        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-        [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
-        .map((e) => e.outerHTML.slice(0, 80)).slice(0, 5)"""
+        """() => {
+        const scrolls = (e) => e && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement));
+        const wide = (e) => e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e.parentElement);
+        return document.documentElement.scrollWidth <= innerWidth ? [] :
+          [...document.querySelectorAll("body *")].filter(wide).map((e) => e.outerHTML.slice(0, 120)).slice(0, 5);
+        }"""
     )
 
 
