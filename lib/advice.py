@@ -222,7 +222,7 @@ def _number(name, value, ends):
     if low <= value * slack and value <= high * slack:
         return Finding(label=label, followed=True, words=words)
     beside = "that" if low == high else f"the {which} end"
-    return Finding(label=label, followed=False, words=f"{words}: {value / end:.3g} times {beside}")
+    return Finding(label=label, followed=False, words=f"{words}: {show(float(f'{value / end:.3g}'))} times {beside}")
 
 
 def _range(low, high, unit):

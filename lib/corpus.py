@@ -6,6 +6,7 @@ A size in bytes is a property of the text; a number of tokens is one of text and
 from dataclasses import dataclass
 
 from lib import check, facts
+from lib.units import show_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +67,7 @@ class Corpus:
         """
         if self.printed_tokens is not None:
             return f"as its makers count them, {self.tokenizer} tokens"
-        return f"{self.n_bytes / 1e9:,.3g} GB of text x {self.tokens_per_byte:g} {self.tokenizer} tokens a byte"
+        return f"{show_bytes(self.n_bytes)} of text x {self.tokens_per_byte:g} {self.tokenizer} tokens a byte"
 
     def passes(self, n_tokens):
         """How often a run over this corpus alone sees each token: D / tokens of the corpus.

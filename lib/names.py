@@ -3,6 +3,8 @@
 `check` passes these on, so that a module imports one door only.
 """
 
+import re
+
 SHOWN = 12  # names of a long table that a refusal lists where it can offer a near one
 
 
@@ -124,12 +126,15 @@ def short(value):
 
 
 def figure(value):
-    """A number as a message shows it, with every digit that it has.
+    """A number as a message or a field shows it: with every digit that it has, and none that it has not.
 
-    >>> figure(45.0), figure(0.45), figure(1e300), figure(10**400)
-    ('45', '0.45', '1e300', 'an integer of 1329 bits')
+    >>> figure(45.0), figure(0.45), figure(1e15), figure(1e-05), figure(10**400)
+    ('45', '0.45', '1e15', '1e-5', 'an integer of 1329 bits')
     """
     try:
-        return repr(float(value)).removesuffix(".0").replace("e+", "e")
+        number = float(value)
     except OverflowError:
         return f"an integer of {value.bit_length()} bits"
+    texts = (repr(number).removesuffix(".0"), f"{number:.12g}")
+    text = min((text for text in texts if float(text) == number), key=len, default=repr(number))
+    return re.sub(r"e\+?(-?)0*", r"e\1", text)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from lib import check
 from lib.architecture import Transformer
+from lib.units import show_number, show_power
 
 PREFERRED = (100.0, 140.0)  # width over depth
 TRIED = (PREFERRED[0] / 2, PREFERRED[1] * 2)
@@ -157,6 +158,18 @@ class Candidate:
         return self.counted_params / self.target_params - 1
 
     @property
+    def beside(self):
+        """The distance in words; how many times the target, where it is more than double.
+
+        >>> search(13.46e9)[0].beside, search(1e6)[0].beside
+        ('+0.21% from 1.346e10', '113.8 times 1e6')
+        """
+        target = show_power(self.target_params)
+        if self.distance >= 1:
+            return f"{show_number(1 + self.distance)} times {target}"
+        return f"{round(self.distance, 4) + 0.0:+.2%} from {target}"
+
+    @property
     def within(self):
         """True if the shape is within the tolerance."""
         return abs(self.distance) <= self.constraints.tolerance
@@ -218,7 +231,7 @@ def _refuse_size(**size):
 def _refuse_above(most, **value):
     for name, number in value.items():
         if number > most:
-            raise ValueError(f"{name} = {number:g}: at most {most:g}".replace("e+", "e"))
+            raise ValueError(f"{name} = {number:g}: at most {most:g}")
 
 
 def _refuse_indivisible(step, why, **size):

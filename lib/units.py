@@ -50,7 +50,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _BITS = re.compile(r"[A-Z]i?b")
-_PLURAL = re.compile(r"(?:(?:compute|calendar) )?[\w-]{3,}(?<!s)s\b")
+_PLURAL = re.compile(r"\b([\w-]{3,}?)(?:(?<=ss)es|(?<!s)s)\b")
 
 
 def parse(text, unit=""):
@@ -147,12 +147,9 @@ def show(value, unit=""):
         return f"{value:.4f} {unit}"  # laws differ in the third decimal
     write = show_count if unit in ("parameters", "tokens") else show_power if unit.startswith("FLOP") else show_number
     number = write(shown)
-    return f"{number} {_one(unit) if number == '1' else unit}".rstrip()
-
-
-def _one(unit):
-    plural = _PLURAL.match(unit)
-    return unit[: plural.end() - 1] + unit[plural.end() :] if plural else unit
+    if number == "1":
+        unit = _PLURAL.sub(r"\1", unit, count=1)
+    return f"{number} {unit}".rstrip()
 
 
 def show_number(value):

@@ -152,6 +152,8 @@ def test_only_text_is_read(text):
         (1, "compute days", "1 compute day"),
         (1.00001, "calendar days (0.9 compute days)", "1 calendar day (0.9 compute days)"),
         (1.2, "days", "1.2 days"),
+        (1, "passes", "1 pass"),
+        (1, "tokens per parameter: 20 tokens", "1 token per parameter: 20 tokens"),
         (-1, "days", "-1 days"),
         (1, "tokens", "1 token"),
         (1, "tokens/s per GPU", "1 token/s per GPU"),

@@ -468,3 +468,49 @@ def test_text_keeps_to_eighty_columns_and_says_verdicts_in_words():
     lines = text.answer_text(catalogue.solve(SAVE), explain=True).splitlines()
     assert max(map(len, lines)) <= 80
     assert [line.split()[0] for line in lines if line[:4] in ("PASS", "FAIL", "UNDE")] == ["PASS", "FAIL", "UNDECIDED"]
+
+
+# Every answer that the sliders reach
+
+
+def slid(what_if):
+    """Settings anywhere between the ends of the sliders, the ends among them, and any of the options."""
+    return st.fixed_dictionaries({}, optional={control.name: moved_to(control) for control in what_if.controls})
+
+
+def moved_to(control):
+    if isinstance(control, Choice):
+        return st.sampled_from(control.options)
+    low, high = (math.log10(end) if control.scale == "log" else end for end in (control.low, control.high))
+    inside = st.floats(low, high).map(lambda place: 10**place if control.scale == "log" else place)
+    number = inside.map(lambda value: min(max(float(f"{value:.3g}"), control.low), control.high))
+    return st.sampled_from((control.low, control.high)) | (number.map(round) if control.whole else number)
+
+
+UGLY = {
+    "an exponent as Python writes it": re.compile(r"[0-9]e[+-]?0|[0-9]e\+"),
+    "more digits than anybody reads": re.compile(r"[0-9,.]{19,}"),
+    "one of many": re.compile(
+        r"(?<![0-9.,^])1 (?:compute |calendar )?(?:GPUs|GPU-hours|days|tokens|parameters|passes)\b"
+    ),
+    "nothing, signed": re.compile(r"-0(?:\.0+)?(?![0-9.e])"),
+    "a word of Python": re.compile(r"\b(?:nan|inf|None|np|float64)\b"),
+}
+
+
+@pytest.mark.parametrize("what_if", catalogue.WHAT_IFS.values(), ids=catalogue.WHAT_IFS)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_no_answer_within_the_sliders_is_ugly_or_a_refusal_of_something_else(what_if, data):
+    lines, control = said(what_if, data.draw(slid(what_if)))
+    assert control in {"", *(control.name for control in what_if.controls)}, lines
+    for line in lines:
+        assert [words for words, pattern in UGLY.items() if pattern.search(line)] == [], line
+
+
+def said(what_if, moved):
+    """The lines of an answer and "", or of a refusal and the control that it lays it at."""
+    try:
+        return text.answer_text(catalogue.solve(what_if, moved), explain=True).splitlines(), ""
+    except catalogue.RefusedError as refused:
+        return [str(refused)], refused.control

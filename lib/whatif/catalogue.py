@@ -13,6 +13,7 @@ from lib.whatif.model import View, WhatIf
 # In the order of the book.
 _MODULES = ("worked_example", "compute", "scaling", "law_explorer", "run_design", "recipe", "schedule")
 _LONGEST = 200  # characters of one setting: more is a slip of the clipboard
+_EXPONENT = re.compile(r"(?<=[0-9])e\+?(-?)0*(?=[0-9])")  # as Python writes it: 1e+07
 _ARGUMENT = re.compile(r"(\w+)(?:\[[^]]*\])? (?:=|\()")  # how every refusal of `check` begins
 
 
@@ -20,7 +21,7 @@ class RefusedError(ValueError):
     """Settings that have no answer: the reason in one line, and the control at fault where one is."""
 
     def __init__(self, message, control=None):
-        super().__init__(" ".join(str(message).split()))
+        super().__init__(_EXPONENT.sub(r"e\1", " ".join(str(message).split())))
         self.control = control
 
 

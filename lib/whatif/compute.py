@@ -50,7 +50,7 @@ def days_view(
     return View(
         title=(
             f"{show(n_params, 'parameters')} on {show(n_tokens, 'tokens')} with {n_gpus:,} {chip.name}: "
-            f"{show_number(compute_days)} compute days, {show_number(held)} calendar days, if the MFU of {mfu:g} "
+            f"{show(compute_days, 'compute days')}, {show(held, 'calendar days')}, if the MFU of {show(mfu)} "
             f"counts 6N; {show_number(held * times['Megatron-LM'])} if it counts matrices and full attention."
         ),
         rows=(
@@ -72,7 +72,8 @@ def _shape(name, n_params):
     shape = check.lookup(MODELS, model=name)
     if n_params not in (_LLAMA_8B, shape.n_params):
         raise ValueError(
-            f"n_params = {n_params:.12g}: {shape.name} has {shape.n_params:,}; a free size needs model='{BY_SIZE}'"
+            f"n_params = {check.figure(n_params)}: {shape.name} has {shape.n_params:,}; "
+            f"a free size needs model='{BY_SIZE}'"
         )
     return shape, float(shape.n_params)
 
@@ -115,8 +116,8 @@ def _budget_rows(run, chip, dtype, peak):
             value=n_gpus * peak * mfu,
             unit="FLOP/s",
             group=group,
-            formula=f"{show_number(n_gpus * peak)} x {mfu:g}",
-            assumed=(f"MFU {mfu:g}: assumed until it is measured on this cluster",),
+            formula=f"{show_number(n_gpus * peak)} x {show(mfu)}",
+            assumed=(f"MFU {show(mfu)}: assumed until it is measured on this cluster",),
             sources=(_PALM_B,),
             convention="MFU counted as 6N a token over the dense peak",
         ),
@@ -124,7 +125,7 @@ def _budget_rows(run, chip, dtype, peak):
 
 
 def _time_rows(run, useful, compute_days, held):
-    common = {"group": "How long it takes by 6ND", "assumed": (f"MFU {run['mfu']:g} by 6N",)}
+    common = {"group": "How long it takes by 6ND", "assumed": (f"MFU {show(run['mfu'])} by 6N",)}
     needed, n_tokens = train_flops(run["n_params"], run["n_tokens"]), run["n_tokens"]
     computing = Row(
         label="compute days",
@@ -147,14 +148,14 @@ def _time_rows(run, useful, compute_days, held):
 
 def _held_rows(run, compute_days, held, common):
     n_gpus, goodput = run["n_gpus"], run["goodput"]
-    lost = f"goodput {goodput:g}: share of the time held that makes progress"
+    lost = f"goodput {show(goodput)}: share of the time held that makes progress"
     common = common | {"assumed": (*common["assumed"], lost), "sources": (_LLAMA_GOODPUT,)}
     return (
         Row(
             label="calendar days",
             value=held,
             unit="days",
-            formula=f"{show_number(compute_days)} / {goodput:g}",
+            formula=f"{show_number(compute_days)} / {show(goodput)}",
             convention="calendar days: failures, restarts and lost work included",
             **common,
         ),
@@ -175,11 +176,11 @@ def _counted_row(name, times, compute_days, goodput, shape, seq_len):
     return Row(
         label=f"{name}",
         value=compute_days * times / goodput,
-        unit=f"calendar days ({show_number(compute_days * times)} compute days, {times:.2f} times 6ND)",
+        unit=f"calendar days ({show(compute_days * times, 'compute days')}, {times:,.2f} times 6ND)",
         group="If that MFU was counted as others count",
         formula=(
-            f"({parts}) / (6 x {show_number(shape.n_params)}) = {times:.4g}; "
-            f"{show_number(compute_days)} x {times:.4g} / {goodput:g}"
+            f"({parts}) / (6 x {show_number(shape.n_params)}) = {show(times)}; "
+            f"{show_number(compute_days)} x {show(times)} / {show(goodput)}"
         ),
         assumed=(f"shape of {shape.name}: {shape.text}", f"sequences of {seq_len:,.0f} tokens"),
         sources=(counted.source,),
@@ -189,8 +190,8 @@ def _counted_row(name, times, compute_days, goodput, shape, seq_len):
 
 def _in_time(name, held, days):
     left = days - held
-    margin = f"{abs(left):.3g} days {'to spare' if left >= 0 else 'too long'}"
-    return Check(label=f"done in {days:g} days, MFU counting {_LINES[name]}", passed=left >= 0, margin=margin)
+    margin = f"{show(abs(left), 'days')} {'to spare' if left >= 0 else 'too long'}"
+    return Check(label=f"done in {show(days, 'days')}, MFU counting {_LINES[name]}", passed=left >= 0, margin=margin)
 
 
 def _days_chart(run, held, times, days):
@@ -200,8 +201,8 @@ def _days_chart(run, held, times, days):
         Series(label=_LINES[name], x=points, y=tuple(held * times[name] * mfu / x for x in points)) for name in _IN_TIME
     )
     return Chart(
-        title=f"An MFU of {mfu:g} with full attention is one of {mfu / times['Megatron-LM']:.2g} by 6N.",
-        alt=f"Calendar days against MFU: three falling curves, full attention {times['Megatron-LM']:.2f} times 6N.",
+        title=f"An MFU of {show(mfu)} with full attention is one of {show(mfu / times['Megatron-LM'])} by 6N.",
+        alt=f"Calendar days against MFU: three falling curves, full attention {times['Megatron-LM']:,.2f} times 6N.",
         x=Axis(label="MFU (fraction of peak)"),
         y=Axis(label="calendar time (days)", scale="log"),
         series=lines,

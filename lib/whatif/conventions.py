@@ -39,7 +39,7 @@ def conventions_view(
     causal = reported(speed, "TFLOP/s per GPU", bridge, shape, seq_len)
     return View(
         title=(
-            f"{shown}{counted_by} are {show_number(speed)} tokens/s per GPU on {shape.name} at "
+            f"{shown}{counted_by} are {show(speed, 'tokens/s per GPU')} on {shape.name} at "
             f"{seq_len:,.0f} tokens, or {show_number(causal)} TFLOP/s by {bridge.name}."
         ),
         rows=(
@@ -48,7 +48,7 @@ def conventions_view(
             *(_share_row(c, speed, counted[name], parts[name], peak) for name, c in every.items()),
         ),
         chart=_lengths_chart(shape, seq_len),
-        notes=_above_peak(every, speed, counted, peak),
+        notes=(*_looks_like_a_share(figure, unit), *_above_peak(every, speed, counted, peak)),
     )
 
 
@@ -67,7 +67,7 @@ def _speed_rows(figure, unit, own, speed, parts, n_gpus, peak):
         "TFLOP/s per GPU": f"{show_number(figure)} x 1e12 / ({parts})",
         "tokens/s per GPU": "as reported",
         "tokens/s": f"{show_number(figure)} / {n_gpus:,}",
-    }.get(unit, f"{figure:g} x {show_number(peak)} / ({parts})")
+    }.get(unit, f"{show_number(figure)} x {show_number(peak)} / ({parts})")
     one = Row(label="one GPU", value=speed, unit="tokens/s per GPU", formula=made, convention=own.words, **common)
     if n_gpus == 1:
         return (one,)
@@ -97,6 +97,12 @@ def _share_row(counted, speed, flops, parts, peak):
         sources=(counted.source,),
         convention=counted.words,
     )
+
+
+def _looks_like_a_share(figure, unit):
+    if figure > 1 or not unit.startswith("TFLOP/s"):
+        return ()
+    return (f"{show(figure, unit)} is next to nothing: if the figure is a share of the peak, its unit is MFU or HFU.",)
 
 
 def _above_peak(every, speed, counted, peak):

@@ -195,15 +195,14 @@ class Number:
     def write(self, value):
         """The text that `read` turns into the value: what the input field holds.
 
-        Sizes get their letter, where all digits fit before it; else the shortest text is taken.
+        Sizes get their letter, where all digits fit before it.
 
         >>> Number(name="n_params", label="size", start=1e9, low=1e8, high=1e12, unit="parameters").write(8_030_261_248)
         '8.030261248B'
         """
         scales = (("M", 1e6), ("B", 1e9), ("T", 1e12)) if self.unit in ("parameters", "tokens") else ()
-        sizes = [f"{value / scale:.15g}{letter}" for letter, scale in scales if 1 <= value / scale < 1000]
-        plain = [text.replace("e+", "e") for text in (repr(value), f"{value:.12g}")]
-        return next(text for text in (*sizes, *sorted(plain, key=len)) if self.read(text) == value)
+        sizes = (f"{value / scale:.15g}{letter}" for letter, scale in scales if 1 <= value / scale < 1000)
+        return next((text for text in sizes if self.read(text) == value), check.figure(value))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,11 +95,11 @@ def _checks(recipe):
     found = recipe.candidate
     below = recipe.batch_tokens <= recipe.critical_batch
     return (
-        Check(label="a shape within 1 % of the size", passed=found.within, margin=f"off by {found.distance:+.2%}"),
+        Check(label="a shape within 1 % of the size", passed=found.within, margin=f"the nearest is {found.beside}"),
         Check(
             label="the batch is below the critical one, by Kaplan at the end",
             passed=below,
-            margin=f"{recipe.batch_tokens / recipe.critical_batch:.2g} of it",
+            margin=f"{show(recipe.batch_tokens / recipe.critical_batch)} of it",
         ),
         *advice,
     )

@@ -49,7 +49,7 @@ def _shape(recipe):
     yield row(
         "layers x width",
         f"{shape.n_layers} x {shape.d_model:,}",
-        formula=f"{shape.n_params:,} parameters, {found.distance:+.2%} from {show_power(found.target_params)}",
+        formula=f"{shape.n_params:,} parameters, {found.beside}",
         assumed=(f"vocabulary {recipe.setup.vocab_size:,}, untied", f"{shared} devices may share a layer"),
         convention=shape.text,
     )
@@ -94,7 +94,7 @@ def _rate(recipe):
     yield row(
         "rates to try in small runs",
         ", ".join(show_power(rate) for rate in recipe.sweep),
-        formula=f"doublings from {show_power(recipe.lr_by_law)} / {1 + recipe.lr_error:.3g} to the highest rule",
+        formula=f"doublings from {show_power(recipe.lr_by_law)} / {show(1 + recipe.lr_error)} to the highest rule",
         assumed=("a small run's best rate is carried over by the law's power of the size, or by muP",),
         sources=(_MUP,),
     )
@@ -161,7 +161,7 @@ def _batch(recipe):
         float(recipe.global_batch),
         unit="sequences",
         formula=f"copies x micro-batch x accumulation; {width}",
-        assumed=(f"{setup.n_gpus:,} GPUs, {setup.model_parallel} to a copy",),
+        assumed=(f"{show(setup.n_gpus, 'GPUs')}, {setup.model_parallel} to a copy",),
         convention="the multiple of copies x micro-batch that is nearest to the law",
         sources=("Narayanan et al. 2021, arXiv:2104.04473, section 2.1",),
     )
@@ -194,8 +194,8 @@ def _critical(recipe):
         critical,
         formula=f"2e8 / {kaplan_size_loss(n_params):.7g}^(1 / 0.21)",
         assumed=(f"the run ends at Kaplan's loss for {show_power(n_params)} parameters and endless text",),
-        convention=f"the batch is {ratio:.2g} of it: {1 + ratio:.3g} times the fewest tokens for the loss, "
-        f"{1 + 1 / ratio:.3g} times the fewest steps",
+        convention=f"the batch is {show(ratio)} of it: {show(1 + ratio)} times the fewest tokens for the loss, "
+        f"{show(1 + 1 / ratio)} times the fewest steps",
         sources=(_KAPLAN, _MCCANDLISH),
     )
     for law in (DEEPSEEK["global_batch_tokens"], STEP_LAW["global_batch_tokens"]):
@@ -252,7 +252,7 @@ def _small(recipe):
     )
     for label, share in (("ablations of data and shape", small.ablations_share), ("pilot", small.pilot_share)):
         yield row(label, share, formula=f"{share:g}", assumed=("a choice, measured by nobody",))
-    parts = f"{small.sweep_share:.3g} + {small.ablations_share:g} + {small.pilot_share:g}"
+    parts = f"{show(small.sweep_share)} + {show(small.ablations_share)} + {show(small.pilot_share)}"
     yield row("together", small.share, formula=parts)
 
 
@@ -264,7 +264,7 @@ def _neighbours(recipe):
         yield row(
             place,
             f"{run.name}: {show_power(run.peak_lr)}, {show(batch, 'tokens') if batch else 'unknown'} a step",
-            formula=f"{size}: this recipe's rate is {recipe.peak_lr / run.peak_lr:.3g} of its",
+            formula=f"{size}: this recipe's rate is {show(recipe.peak_lr / run.peak_lr)} of its",
             convention=f"{run.schedule}, {run.optimizer}" + (f"; {run.remark}" if run.remark else ""),
             sources=tuple(dict.fromkeys((run.sources["n_params"], run.sources["peak_lr"]))),
         )

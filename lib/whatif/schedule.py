@@ -5,7 +5,7 @@ from dataclasses import replace
 from lib import check
 from lib.published_runs import COMPARABLE
 from lib.schedules import COSINE, KINDS, Schedule
-from lib.units import show_power
+from lib.units import show, show_power
 from lib.whatif.model import Axis, Chart, Check, Choice, Number, Row, Series, View, WhatIf
 
 _POINTS = 80
@@ -109,14 +109,14 @@ def _whole(chosen, usual, matched):
     yield Row(
         label="sum of the rates",
         value=chosen.peak_lr * chosen.mean_share * chosen.total_steps,
-        formula=f"{show_power(chosen.peak_lr)} x {chosen.mean_share:.4g} x {chosen.total_steps:,.0f}",
+        formula=f"{show_power(chosen.peak_lr)} x {show(chosen.mean_share)} x {chosen.total_steps:,.0f}",
         convention="how far Adam's steps could carry one weight in all",
         **common,
     )
     yield Row(
         label="peak with the mean of that cosine",
         value=matched,
-        formula=f"{show_power(chosen.peak_lr)} x {usual.mean_share:.4g} / {chosen.mean_share:.4g}",
+        formula=f"{show_power(chosen.peak_lr)} x {show(usual.mean_share)} / {show(chosen.mean_share)}",
         assumed=("equal means carry the weights equally far",),
         convention="Hägele et al. advise half the cosine's peak for a schedule that stays at it",
         **common,
@@ -126,9 +126,9 @@ def _whole(chosen, usual, matched):
 def _area(schedule):
     warm, low = schedule.warmup_steps / schedule.total_steps, schedule.min_lr / schedule.peak_lr
     if not schedule.stable:
-        return f"{warm:.5g} / 2 + (1 - {warm:.5g}) x (1 + {low:.4g}) / 2"
+        return f"{show(warm)} / 2 + (1 - {show(warm)}) x (1 + {show(low)}) / 2"
     lost = "2 / 3" if schedule.kind.endswith("sqrt") else "1 / 2"
-    return f"1 - {warm:.5g} / 2 - {schedule.decay_steps / schedule.total_steps:.5g} x (1 - {low:.4g}) x {lost}"
+    return f"1 - {show(warm)} / 2 - {show(schedule.decay_steps / schedule.total_steps)} x (1 - {show(low)}) x {lost}"
 
 
 def _checks(chosen):
@@ -144,7 +144,7 @@ def _checks(chosen):
         Check(
             label="the rate ends at a tenth of its peak or lower",
             passed=chosen.min_lr <= 0.1 * chosen.peak_lr * (1 + 1e-9),
-            margin=f"it ends at {chosen.min_lr / chosen.peak_lr:.3g} of it",
+            margin=f"it ends at {show(chosen.min_lr / chosen.peak_lr)} of it",
         ),
         Check(
             label="the length of the run may be decided late",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from lib import check, units
+from lib import check
 from lib.compute import GOODPUT, TOKENS_PER_PARAM, calendar_days, chinchilla_optimal, compute_budget
 from lib.corpus import CORPORA, FACTS
 from lib.corpus import corpus as find_corpus
@@ -11,7 +11,7 @@ from lib.hardware import ACCELERATORS, SYNONYMS
 from lib.hardware import accelerator as find_accelerator
 from lib.mfu import convention, days_ratio
 from lib.shapes import Constraints, search
-from lib.units import show_power
+from lib.units import show, show_power
 from lib.whatif.model import Check, Choice, Number, Row, View, WhatIf
 from lib.whatif.unfold import flops_per_token
 
@@ -70,22 +70,23 @@ def worked_example_view(n_gpus=128, days=14.0, accelerator="A100 80GB SXM", mfu=
 
 def _title(example):
     n_params, n_tokens = example.size
+    passes = float(f"{example.source.passes(n_tokens):.3g}")  # nobody knows it better
     return (
-        f"{example.n_gpus:,} x {example.chip.name} for {example.days:g} days train "
-        f"{units.show(n_params, 'parameters')} on {units.show(n_tokens, 'tokens')}: "
-        f"{example.source.passes(n_tokens):.3g} passes over {example.source.name}."
+        f"{example.n_gpus:,} x {example.chip.name} for {show(example.days, 'days')} train "
+        f"{show(n_params, 'parameters')} on {show(n_tokens, 'tokens')}: "
+        f"{show(passes, 'passes')} over {example.source.name}."
     )
 
 
 def _compute_rows(example):
-    common = {"group": "1. Compute", "assumed": (f"MFU {example.mfu:g}",), "sources": (_MFU,)}
+    common = {"group": "1. Compute", "assumed": (f"MFU {show(example.mfu)}",), "sources": (_MFU,)}
     peak, source = example.peak_flops, example.chip.sources.get(f"peak_{example.dtype}", "")
     counts = f"MFU counts 6 N a token over the dense {example.dtype} peak; every day computes"
     yield Row(
         label="useful FLOP/s of one GPU",
         value=example.mfu * peak,
         unit="FLOP/s",
-        formula=f"{example.mfu:g} x {show_power(peak)}",
+        formula=f"{show(example.mfu)} x {show_power(peak)}",
         convention=f"dense {example.dtype}, never the peak with sparsity",
         **common | {"sources": (f"peak: {source}", _MFU)},
     )
@@ -93,7 +94,7 @@ def _compute_rows(example):
         label="compute budget",
         value=example.compute,
         unit="FLOP",
-        formula=f"{example.n_gpus:,} x {example.days:g} x 86,400 x {show_power(peak)} x {example.mfu:g}",
+        formula=f"{example.n_gpus:,} x {show(example.days)} x 86,400 x {show_power(peak)} x {show(example.mfu)}",
         convention=counts,
         **common,
     )
@@ -101,8 +102,8 @@ def _compute_rows(example):
         label="days on the calendar",
         value=calendar_days(example.days),
         unit="days",
-        formula=f"{example.days:g} / {GOODPUT:g}",
-        convention=f"{example.days:g} compute days; the rest is failures, restarts and lost work",
+        formula=f"{show(example.days)} / {GOODPUT:g}",
+        convention=f"{show(example.days, 'compute days')}; the rest is failures, restarts and lost work",
         group="1. Compute",
         assumed=(f"goodput {GOODPUT:g}",),
         sources=("Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90 %",),
@@ -120,11 +121,11 @@ def _attention_rows(example):
             value=example.days * ratio,
             unit="days",
             group="1. Compute",
-            formula=f"{example.days:g} x ({parts}) / (6 x {show_power(shape.n_params)})",
+            formula=f"{show(example.days)} x ({parts}) / (6 x {show_power(shape.n_params)})",
             assumed=(
                 "shape 1 below",
                 f"sequences of {_SEQ_LEN:,} tokens",
-                f"MFU {example.mfu:g} counts what {name} counts",
+                f"MFU {show(example.mfu)} counts what {name} counts",
             ),
             convention=convention(name).words,
             sources=(convention(name).source,),
@@ -165,7 +166,7 @@ def _shape_rows(example):
             label=f"shape {place}: layers x width, d_ff",
             value=f"{shape.n_layers} x {shape.d_model:,}, {shape.d_ff:,}",
             group="3. Shape",
-            formula=f"{shape.n_params:,} parameters, {found.distance:+.2%} from {show_power(found.target_params)}",
+            formula=f"{shape.n_params:,} parameters, {found.beside}",
             assumed=assumed,
             convention=shape.text,
             sources=("search over all widths and depths: lib.shapes, where the ranking has its sources",),
@@ -195,13 +196,11 @@ def _data_rows(example):
 def _checks(example):
     n_tokens, there = example.size[1], example.source.n_tokens
     missing = "missing" if n_tokens > there else "to spare"
-    margin = f"{units.show(abs(there - n_tokens), 'tokens')} {missing}"
+    margin = f"{show(abs(there - n_tokens), 'tokens')} {missing}"
     best = example.shapes[0]
     return (
         Check(label=f"one pass over {example.source.name} is enough", passed=n_tokens <= there, margin=margin),
-        Check(
-            label="a shape within 1 % of the size", passed=best.within, margin=f"the nearest is {best.distance:+.2%}"
-        ),
+        Check(label="a shape within 1 % of the size", passed=best.within, margin=f"the nearest is {best.beside}"),
     )
 
 
