@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.fit import approach_2, isoflop_runs, parabola_minimum
+from lib.fit import approach_2, isoflop_runs, parabola
 from lib.runs import Runs, of_law
 from lib.scaling import ScalingLaw, law
 
@@ -20,9 +20,9 @@ LOPSIDED = ScalingLaw(name="lopsided", E=1.7, A=400.0, B=1500.0, alpha=0.45, bet
 def test_a_parabola_is_found_again(at, loss, curve, factor):
     sizes = [at * factor**k for k in (-1.0, -0.4, 0.3, 1.1)]
     losses = [loss + curve * math.log(n / at) ** 2 for n in sizes]
-    found_at, found_loss = parabola_minimum(sizes, losses)
-    assert found_at == pytest.approx(at, rel=1e-6)
-    assert found_loss == pytest.approx(loss, rel=1e-9)
+    found = parabola(sizes, losses)
+    assert (found.n_params, found.loss, found.curvature) == pytest.approx((at, loss, curve), rel=1e-6)
+    assert found.at(np.array(sizes)) == pytest.approx(losses)
 
 
 def test_equal_exponents_swept_about_the_optimum_give_no_bias():
@@ -76,8 +76,8 @@ def test_budgets_that_differ_by_a_few_percent_are_one():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: parabola_minimum([1e8, 1e9], [3.0, 2.0]), "n_params = 2 different sizes at one budget: at least 3"),
-        (lambda: parabola_minimum([1e8, 1e9, 1e10], [2.0, 3.0, 2.0]), "loss = 2 to 3: no minimum at this budget"),
+        (lambda: parabola([1e8, 1e9], [3.0, 2.0]), "n_params = 2 different sizes at one budget: at least 3"),
+        (lambda: parabola([1e8, 1e9, 1e10], [2.0, 3.0, 2.0]), "loss = 2 to 3: no minimum at this budget"),
         (lambda: approach_2(isoflop_runs(EQUAL, (1e20,))), "1 budget: at least 2"),
         (lambda: approach_2(of_law(EQUAL, [1e8, 1e9, 1e10], [2e9, 2e10, 2e11])), "n_params = 1 different size"),
         (lambda: isoflop_runs(EQUAL, BUDGETS, factor=0.0), "factor = 0"),

@@ -16,6 +16,7 @@ from matplotlib.text import Text
 from lib import counts, plots
 from lib.architecture import model
 from lib.ensemble import DENSE, GROUPS, Ensemble
+from lib.fit import fit_law, hold_out, isoflop_runs, parabola
 from lib.held_out import residuals
 from lib.lr_law import fitted
 from lib.overtraining import Lifetime
@@ -23,6 +24,7 @@ from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
 from lib.plots.style import INK
 from lib.published_runs import COMPARABLE
+from lib.runs import published as suite
 from lib.scaling import LAWS, law
 from lib.schedules import Schedule
 from lib.whatif.catalogue import WHAT_IFS, answer
@@ -85,6 +87,20 @@ PICTURES = {
     "batch trade": lambda: plots.batch_trade(TRADE, [("the critical batch", 2.0, 2.0), ("a tenth of it", 1.1, 11.0)]),
 }
 
+TABLE = suite("Cerebras-GPT", "Pythia", "GPT-NeoX")
+ONE_BUDGET = isoflop_runs(law("Hoffmann 2022"), (1e20,), factor=8.0)
+FITS = [("", fit_law(TABLE, n_starts=2), hold_out(TABLE, n_starts=2))]
+PICTURES |= {
+    "loss against prediction": lambda: plots.loss_against_prediction(FITS),
+    "loss against prediction, corpora": lambda: plots.loss_against_prediction(
+        [("C4", *FITS[0][1:]), ("Pile", FITS[0][1], None)]
+    ),
+    "residuals": lambda: plots.residuals(FITS),
+    "run plane": lambda: plots.run_plane([(name, suite(name)) for name in ("Cerebras-GPT", "Pythia")]),
+    "parabola": lambda: plots.isoflop_parabola(
+        law("Hoffmann 2022"), ONE_BUDGET, parabola(ONE_BUDGET.n_params, ONE_BUDGET.loss)
+    ),
+}
 PICTURES |= {
     f"what-if {name}": partial(plots.chart_picture, view.chart)
     for name in WHAT_IFS
@@ -268,6 +284,37 @@ def test_tokens_per_parameter_are_those_of_each_law():
     (axes,) = drawn("tokens per parameter").axes
     for published, line in zip(LAWS.values(), axes.lines, strict=False):
         assert line.get_ydata() == pytest.approx(published.tokens_per_param(np.asarray(line.get_xdata())))
+
+
+def test_each_run_is_drawn_once_held_out_or_not():
+    (axes,) = drawn("loss against prediction").axes
+    _, inside, outside = axes.lines
+    held = FITS[0][2]
+    assert len(inside.get_xdata()) + len(outside.get_xdata()) == len(TABLE)
+    assert list(outside.get_xdata()) == list(held.predicted)
+    assert list(outside.get_ydata()) == list(held.held.loss)
+    assert outside.get_markerfacecolor() == "none"
+
+
+def test_residuals_are_those_of_the_fit_in_percent():
+    (axes,) = drawn("residuals").axes
+    _, inside, outside = axes.lines
+    assert list(outside.get_ydata()) == pytest.approx([100 * error for error in FITS[0][2].errors])
+    fit = FITS[0][1]
+    held = set(FITS[0][2].held.places)
+    wanted = [
+        100 * (math.exp(r) - 1) for r, place in zip(fit.residuals, fit.runs.places, strict=True) if place not in held
+    ]
+    assert list(inside.get_ydata()) == pytest.approx(wanted)
+
+
+def test_the_parabola_is_drawn_beside_the_law():
+    (axes,) = drawn("parabola").axes
+    curve, bowl, runs = axes.lines[:3]
+    sizes = np.asarray(curve.get_xdata())
+    assert curve.get_ydata() == pytest.approx(law("Hoffmann 2022").loss_at_budget(1e20, sizes))
+    assert bowl.get_ydata() == pytest.approx(parabola(ONE_BUDGET.n_params, ONE_BUDGET.loss).at(sizes))
+    assert tuple(runs.get_xdata()) == ONE_BUDGET.n_params
 
 
 def test_the_valley_is_lowest_at_the_best_size():

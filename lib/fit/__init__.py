@@ -7,7 +7,7 @@ hold_out(runs).mean_abs_error                # the largest runs, predicted from 
 """
 
 from lib.fit.holdout import HoldOut, hold_out
-from lib.fit.isoflop import IsoflopFit, approach_2, isoflop_runs, parabola_minimum
+from lib.fit.isoflop import IsoflopFit, Parabola, approach_2, isoflop_runs, parabola
 from lib.fit.law import OBJECTIVES, Fit, fit_law
 from lib.fit.resampling import Bootstrap, bootstrap
 
@@ -17,10 +17,11 @@ __all__ = [
     "Fit",
     "HoldOut",
     "IsoflopFit",
+    "Parabola",
     "approach_2",
     "bootstrap",
     "fit_law",
     "hold_out",
     "isoflop_runs",
-    "parabola_minimum",
+    "parabola",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 
 from lib import check
 from lib.compute import train_flops
+from lib.elementwise import log
 from lib.runs import Runs, of_law
 from lib.scaling import ScalingLaw
 
@@ -59,8 +60,29 @@ class IsoflopFit:
         return self.optimum(compute)[0] / law.optimum(compute)[0]
 
 
-def parabola_minimum(n_params, loss):
-    """Where a parabola in ln N through the losses of one budget is lowest: (size, loss).
+@dataclass(frozen=True, kw_only=True)
+class Parabola:
+    """The loss at one budget near its best size: loss + curvature * ln(N / n_params)^2. Made by `parabola`."""
+
+    n_params: float  # where it is lowest
+    loss: float  # there, nats per token
+    curvature: float  # nats per token
+
+    def __post_init__(self):
+        check.fields(self, positive="n_params curvature", finite="loss")
+
+    def at(self, n_params):
+        """The loss of a size, nats per token.
+
+        Args:
+            n_params: parameters, > 0; float or array.
+        """
+        check.positive(n_params=n_params)
+        return self.loss + self.curvature * log(n_params / self.n_params) ** 2
+
+
+def parabola(n_params, loss):
+    """The parabola in ln N through the losses of runs at one budget, by least squares.
 
     Args:
         n_params: sizes, > 0, at least three different ones; sequences of plain numbers.
@@ -71,8 +93,8 @@ def parabola_minimum(n_params, loss):
 
     Source: Hoffmann et al. 2022, arXiv:2203.15556, section 3.2 (approach 2).
 
-    >>> size, loss = parabola_minimum([1e8, 1e9, 1e10], [3.0, 2.0, 3.0])
-    >>> f"{size:.4g} {loss:.4f}"
+    >>> found = parabola([1e8, 1e9, 1e10], [3.0, 2.0, 3.0])
+    >>> f"{found.n_params:.4g} {found.loss:.4f}"
     '1e+09 2.0000'
     """
     runs = Runs(n_params=n_params, n_tokens=n_params, loss=loss)  # checks both columns
@@ -82,12 +104,12 @@ def parabola_minimum(n_params, loss):
             f"n_params = {len(sizes)} different sizes at one budget: at least {FEWEST_SIZES} for a parabola"
         )
     middle = math.log(sizes[0] * sizes[-1]) / 2
-    curve, slope, level = map(float, np.polyfit(np.log(runs.n_params) - middle, runs.loss, 2))
-    if curve <= 0:
+    curvature, slope, level = map(float, np.polyfit(np.log(runs.n_params) - middle, runs.loss, 2))
+    if curvature <= 0:
         low, high = min(runs.loss), max(runs.loss)
         raise ValueError(f"loss = {low:g} to {high:g}: no minimum at this budget; other sizes are needed")
-    at = -slope / (2 * curve)
-    return math.exp(middle + at), level - curve * at * at
+    at = -slope / (2 * curvature)
+    return Parabola(n_params=math.exp(middle + at), loss=level - curvature * at * at, curvature=curvature)
 
 
 def approach_2(runs):
@@ -105,9 +127,9 @@ def approach_2(runs):
     minima = []
     for places in _budgets(runs.compute):
         part = runs.take(places)
-        size, loss = parabola_minimum(part.n_params, part.loss)
-        inside = min(part.n_params) <= size <= max(part.n_params)
-        minima.append((math.exp(float(np.mean(np.log(part.compute)))), size, loss, inside))
+        found = parabola(part.n_params, part.loss)
+        inside = min(part.n_params) <= found.n_params <= max(part.n_params)
+        minima.append((math.exp(float(np.mean(np.log(part.compute)))), found.n_params, found.loss, inside))
     if len(minima) < 2:
         raise ValueError(f"{runs.name}: {len(minima)} budget: at least 2 for a line through their minima")
     budgets, sizes, losses, inside = zip(*minima, strict=True)

@@ -7,6 +7,8 @@ from lib.plots.bars import compare
 from lib.plots.budget import where_the_fortnight_goes
 from lib.plots.chart import chart_picture, draw_chart
 from lib.plots.choices import life_costs, regrets, repeated
+from lib.plots.designs import isoflop_parabola, run_plane
+from lib.plots.fits import fit_sheet, loss_against_prediction, residuals
 from lib.plots.flops import token_flops
 from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
@@ -24,8 +26,11 @@ __all__ = [
     "compare",
     "contrast",
     "draw_chart",
+    "fit_sheet",
     "house_style",
+    "isoflop_parabola",
     "life_costs",
+    "loss_against_prediction",
     "loss_surface",
     "matmul_six",
     "missed",
@@ -33,6 +38,8 @@ __all__ = [
     "rates_by_size",
     "regrets",
     "repeated",
+    "residuals",
+    "run_plane",
     "schedules",
     "to_svg",
     "token_flops",
