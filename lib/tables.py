@@ -41,12 +41,13 @@ class Table:
         # Never wider than a phone's column, although the table is: the rest of it scrolls away.
         narrow = 'style="display:inline-block;max-width:85vw;white-space:normal"'
         caption = f"<caption><span {narrow}>{escape(self.caption)}</span></caption>" if self.caption else ""
-        head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self.head)
-        body = "".join(f"<tr>{_cells(row, len(self.head))}</tr>" for row in self.rows)
+        # White space between cells: a search shows the text of a page without its tags.
+        head = " ".join(f'<th scope="col">{escape(text)}</th>' for text in self.head)
+        body = " ".join(f"<tr>{_cells(row, len(self.head))}</tr>" for row in self.rows)
         # A wide table scrolls inside its own box, also by keyboard: the page stays as wide as the phone.
         return (
-            f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="Table"><table class="table">{caption}'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+            f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="Table"><table class="table">{caption} '
+            f"<thead><tr>{head}</tr></thead> <tbody>{body}</tbody></table></div>"
         )
 
     __repr__ = __str__
@@ -63,4 +64,4 @@ def _cells(row, columns):
     name, *values = map(escape, row)
     if not values:
         return f'<th colspan="{columns}" scope="rowgroup">{name}</th>'
-    return f'<th scope="row">{name}</th>' + "".join(f"<td>{value}</td>" for value in values)
+    return f'<th scope="row">{name}</th>' + "".join(f" <td>{value}</td>" for value in values)

@@ -20,4 +20,4 @@ def test_a_row_of_another_length_is_refused():
 def test_a_row_of_one_text_is_a_heading_over_all_columns():
     html = Table(head=("a", "b"), rows=(("part",), ("x", "1")))._repr_html_()
     assert '<th colspan="2" scope="rowgroup">part</th>' in html
-    assert '<th scope="row">x</th><td>1</td>' in html
+    assert '<th scope="row">x</th> <td>1</td>' in html
