@@ -3,18 +3,20 @@
 import json
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from multiprocessing import get_context
 from pathlib import Path
 from textwrap import fill
 
 import click
 
-COLUMNS = ("n_params", "n_tokens", "loss", "group", "warmup")
+COLUMNS = ("n_params", "n_tokens", "compute", "loss", "group", "warmup")
 
 
 @click.command()
 @click.argument("path", metavar="RUNS.CSV")
 @click.option("--n-params", metavar="COLUMN", help="The column of parameters, if it has no usual name.")
 @click.option("--n-tokens", metavar="COLUMN", help="The column of training tokens.")
+@click.option("--compute", metavar="COLUMN", help="Or the column of compute, FLOP by 6 N D.")
 @click.option("--loss", metavar="COLUMN", help="The column of the loss, nats per token.")
 @click.option("--group", metavar="COLUMN", help="The column of the corpus: each is fitted apart.")
 @click.option("--warmup", metavar="COLUMN", help="The column of warm-up, in tokens or as a share of the run.")
@@ -93,7 +95,7 @@ def _reports(runs, budget, objective, starts, resamples, hold_out, without_warmu
 def _workers(number):
     if number < 1:
         raise ValueError(f"workers = {number}: a whole number, 1 or more")
-    return ProcessPoolExecutor(number) if number > 1 else nullcontext()
+    return ProcessPoolExecutor(number, mp_context=get_context("spawn")) if number > 1 else nullcontext()
 
 
 def _number(name, text):

@@ -12,12 +12,14 @@ import re
 from pathlib import Path
 
 from lib import check
+from lib.compute import train_flops
 from lib.run_doubts import bits_for_nats, refuse_bits, refuse_units
 from lib.runs import Runs
 
 NAMES = {  # what people call each column; matched without regard to case, spaces, hyphens and underscores
     "n_params": "n_params params parameters n_parameters num_params num_parameters total_params model_size N",
     "n_tokens": "n_tokens tokens train_tokens training_tokens num_tokens total_tokens tokens_seen D",
+    "compute": "compute flops flop train_flops training_flops training_flop total_flops C",
     "loss": "loss final_loss val_loss validation_loss valid_loss eval_loss test_loss cross_entropy L",
     "group": "group corpus dataset training_set train_set data_set corpus_name",
     "warmup": "warmup warmup_tokens warmup_share warmup_fraction warm_up",
@@ -38,8 +40,9 @@ def read_runs(path, *, params_in="", tokens_in="", loss_in="", **columns):
         params_in, tokens_in: "units", "thousands", "millions", "billions" or "trillions"; "" for units, unless the
             values look otherwise, which is refused.
         loss_in: "nats" or "bits" a token; "" for nats, unless the values look otherwise.
-        columns: n_params, n_tokens, loss, group, warmup -> what the file calls them; found by the usual names where
-            left out. warmup holds tokens, or a share of the run if no value is above 1.
+        columns: n_params, n_tokens, compute, loss, group, warmup -> what the file calls them; found by the usual names
+            where left out. compute, in FLOP by 6 N D, gives the tokens of a file that has no column of them. warmup
+            holds tokens, or a share of the run if no value is above 1.
 
     Returns:
         (`Runs`, notes): the notes say what was suspected but let pass.
@@ -124,8 +127,13 @@ def _columns(file, head, given):
             raise ValueError(f"{file}: the columns {both} may both be {column}; name one with {_option(column)}")
         if places:
             found[column] = places[0]
-        elif wanted or column in _NEEDED:
+        elif wanted:
             raise ValueError(_missing(file, head, column, wanted))
+    if "compute" in found and "n_tokens" not in found:
+        found["n_tokens"] = found["compute"]
+    for column in _NEEDED:
+        if column not in found:
+            raise ValueError(_missing(file, head, column, None))
     return found
 
 
@@ -146,6 +154,9 @@ def _runs(file, rows, places, called, scales):
         column: [scale * _number(file, place, called[column], row[places[column]]) for place, row in rows]
         for column, scale in scales.items()
     }
+    if places["n_tokens"] == places.get("compute"):
+        flops = zip(numbers["n_tokens"], numbers["n_params"], strict=True)
+        numbers["n_tokens"] = [value / train_flops(n, 1.0) for value, n in flops]
     more = {}
     if "group" in places:
         more["groups"] = [_word(file, place, called["group"], row[places["group"]]) for place, row in rows]

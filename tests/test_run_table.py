@@ -52,14 +52,23 @@ def test_a_table_is_read_with_its_places(tmp_path):
 
 @pytest.mark.parametrize("column", NAMES)
 def test_every_usual_name_of_a_column_is_found_whatever_its_case(tmp_path, column):
-    heads = {"n_params": "n_params", "n_tokens": "n_tokens", "loss": "loss", "group": "group", "warmup": "warmup"}
-    rows = [(*row, "C4", 0) for row in ROWS]
+    heads = {name: name for name in ("n_params", "n_tokens", "loss", "group", "warmup", "compute")}
+    rows = [(*row, "C4", 0, 1e20) for row in ROWS]
     for name in NAMES[column].split():
         head = ",".join((heads | {column: name.upper().replace("_", " ")}).values())
         runs, _ = read_runs(write(tmp_path, rows, head))
         assert runs.n_params[0] == 7e7
         assert runs.groups[0] == "C4"
         assert runs.warmup_tokens[0] == 0
+
+
+def test_tokens_follow_from_compute_where_a_file_has_no_column_of_them(tmp_path):
+    rows = [(n, 6 * n * d, x) for n, d, x in ROWS]
+    for head, flags in (("n_params,Training FLOP,loss", {}), ("n_params,budget,loss", {"compute": "budget"})):
+        runs, _ = read_runs(write(tmp_path, rows, head), **flags)
+        assert runs.n_tokens == pytest.approx([d for _, d, _ in ROWS])
+    runs, _ = read_runs(write(tmp_path, [(*row, 1) for row in ROWS], "n_params,n_tokens,loss,flops"))
+    assert runs.n_tokens[0] == 1e9
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

@@ -32,6 +32,8 @@ def isoflop_parabola(law, runs, parabola):
     """
     compute = runs.compute[0]
     check.positive(compute=compute)
+    best = Reference(label="the law's best size", value=law.optimum(compute)[0])
+    lowest = Reference(label="the parabola's", value=parabola.n_params)
     sizes = np.geomspace(min(runs.n_params), max(runs.n_params), _POINTS)
     return _picture(
         x=Axis(label="model size N (parameters)", scale="log"),
@@ -41,10 +43,8 @@ def isoflop_parabola(law, runs, parabola):
             _line("the parabola", sizes, parabola.at(sizes)),
             Series(label="runs", x=runs.n_params, y=runs.loss, kind="points"),
         ),
-        references=(
-            Reference(label="the law's best size", value=law.optimum(compute)[0]),
-            Reference(label="the parabola's", value=parabola.n_params),
-        ),
+        # From the right: the label of each then finds its own side free.
+        references=tuple(sorted((best, lowest), key=lambda line: -line.value)),
     )
 
 
