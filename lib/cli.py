@@ -1,14 +1,15 @@
 """The command `handbook`: parses, calls, prints. Answers go to stdout, the rest to stderr in one line.
 
-Exit codes: 0 for an answer, 2 for refused input, 130 when stopped by Ctrl-C.
+Exit codes: 0 for an answer, 1 if it cannot be written, 2 for refused input, 130 when stopped by Ctrl-C.
 """
 
+import re
 import sys
 from contextlib import contextmanager
 
 import click
 
-from lib.check import plain_name
+from lib.check import did_you_mean, listed, plain_name, short
 from lib.fit_command import fit
 from lib.recipe_command import recipe
 
@@ -27,6 +28,9 @@ class OneLine(click.Group):
         except click.ClickException as error:
             click.echo(f"handbook: {_one_line(error)}", err=True)
             code = error.exit_code
+        except OSError as error:
+            click.echo(f"handbook: {error.filename or 'the answer'}: {error.strerror}", err=True)
+            code = 1
         except click.Abort:
             code = 130
         sys.exit(code if isinstance(code, int) else 0)
@@ -37,21 +41,42 @@ class OneLine(click.Group):
         return next((command for name, command in self.commands.items() if plain_name(name) == plain), None)
 
     def resolve_command(self, ctx, args):
-        """The command that the words mean; a what-if that is called as one is shown the way."""
-        if self.get_command(ctx, args[0]) is None:
+        """The command that the words mean, and its own words; a what-if that is called as one is shown the way."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and not word.startswith("-"):
             from lib.whatif import catalogue  # only a slip needs it
 
             for name in catalogue.WHAT_IFS:
-                if plain_name(name) == plain_name(args[0]):
+                if plain_name(name) == plain_name(word):
                     raise click.UsageError(f"{name} is a what-if: handbook what-if {' '.join([name, *args[1:]])}")
-        return super().resolve_command(ctx, args)
+            near = did_you_mean(word[:60], self.commands)
+            raise click.UsageError(f"{short(word)} is no command: one of {listed(self.commands)}{near}")
+        name, command, words = super().resolve_command(ctx, args)
+        return name, command, list(_tidied(command, words))
+
+
+def _tidied(command, words):
+    """Options as they are declared, with hyphens for underscores; one that is given twice is refused."""
+    options = {name: option for option in command.params for name in option.opts if name.startswith("--")}
+    seen = set()
+    for word in words:
+        name, equals, value = word.partition("=")
+        name = name.replace("_", "-")
+        if name in seen and not (options[name].is_flag or options[name].multiple):
+            raise click.UsageError(f"{name}: given twice")
+        seen |= options.keys() & {name}
+        yield name + equals + value if name in options else word
 
 
 def _one_line(error):
-    message = " ".join(error.format_message().split())
+    message = re.sub(r"\S{80,}", lambda word: f"{word[0][:57]}...", " ".join(error.format_message().split()))
     if isinstance(error, click.NoSuchOption) and error.ctx and error.ctx.command.name == "what-if":
-        setting = error.option_name.lstrip("-").replace("-", "_")
+        setting = error.option_name.lstrip("-").replace("-", "_")[:60]
         return f"{message} Settings are written without dashes: {setting}=VALUE"
+    if message.startswith("Got unexpected extra argument"):
+        return f"{message}: inputs are written as options here, --name value"
+    if isinstance(error, click.NoSuchOption) and error.ctx and error.ctx.parent:
+        return f"{message} All are in: handbook {error.ctx.command.name} --help"
     return message
 
 

@@ -56,8 +56,15 @@ def test_command_names_are_taken_whatever_their_case_and_hyphens(name):
 
 
 def test_unknown_commands_and_options_are_refused_with_the_nearest():
-    assert "what-if" in refused("what-ifs")
+    assert "'what-ifs' is no command: one of what-if, mfu, " in refused("what-ifs")
+    assert "did you mean 'what-if'" in refused("what-ifs")
+    assert "'help' is no command: one of what-if, mfu, " in refused("help")
     assert "'--vers'" in refused("--vers")
+
+
+@pytest.mark.parametrize("before", [["{}"], ["mfu", "--{}"], ["mfu", "--model={}"], ["what-if", "{}"]])
+def test_ten_thousand_letters_are_not_printed_back(before):
+    assert len(refused(*(word.format("y" * 10_000) for word in before))) < 600
 
 
 # handbook what-if
@@ -125,6 +132,15 @@ def test_settings_are_read_as_people_write_them():
         (["allocation", "compute=0"], "compute = 0"),
         (["allocation", "compute=many"], "compute = 'many': a number"),
         (["allocation", "compute=1e22", "compute=1e23"], "compute: given twice"),
+        (["allocation", "compute=1e22 FLOP/s"], "the unit 'FLOP/s' is not one of K, M, B, T, P, E, FLOP"),
+        (["allocation", "compute=989T"], "compute = 9.89e14: at least 1e16 FLOP"),
+        (["allocation", "n_params=1e300"], "n_params = 1e300: at most"),
+        (["days-and-mfu", "n_gpus=1.000"], "n_gpus = '1.000': a whole number; a thousand is written 1,000"),
+        (["days-and-mfu", "n_tokens=15T GPUs"], "the unit 'T GPUs' is not one of"),
+        (
+            ["worked-example", "n_gpus=1e7", "days=1200"],
+            "n_gpus = 10000000: too far from the other inputs, it leads to",
+        ),
         (["allocation", "--n-params", "3"], "Settings are written without dashes: n_params=VALUE"),
         (["allocation", "law=nobody\nat all"], "law = 'nobody\\nat all': one of "),
     ],
@@ -171,6 +187,21 @@ def test_the_figure_may_come_in_any_unit_and_gives_the_same_speed():
     assert rows("--mfu", repr(share), "--convention", "palm")["one GPU"] == pytest.approx(speed, rel=1e-12)
     assert rows("--mfu", f"{100 * share!r}%", "--convention", "PaLM")["one GPU"] == pytest.approx(speed, rel=1e-12)
     assert rows("--tokens-per-second", "110496", "--n-gpus", "8")["one GPU"] == speed
+
+
+@pytest.mark.parametrize("words", ["--tflops 800TFLOP/s", "--tflops=800", "--tflops 0.8K"])
+def test_a_figure_may_bring_its_unit(words):
+    assert answered("mfu", *words.split()) == answered("mfu", "--tflops", "800")
+
+
+def test_a_figure_that_looks_like_a_share_is_said_to():
+    assert "if the figure is a share of the peak, its unit is MFU or HFU" in re.sub(
+        r"\s+", " ", answered("mfu", "--tflops", "0.45")
+    )
+
+
+def test_options_are_taken_with_underscores():
+    assert answered("mfu", "--tflops=800", "--seq_len", "4k") == answered("mfu", "--tflops=800", "--seq-len", "4096")
 
 
 def test_the_parts_of_a_count_are_as_good_as_its_name():
@@ -221,7 +252,18 @@ def test_mfu_explains_itself_and_shows_its_options():
         ("--hfu 0.4", "say which with --convention or --recompute"),
         ("--mfu 0.4 --accelerator v100", "has no bf16"),
         ("--mfu 0.4 --gpus 8", "Did you mean '--n-gpus'?"),
-        ("13812", "unexpected extra argument"),
+        ("--mfu 0.4 --verbose", "All are in: handbook mfu --help"),
+        ("13812", "unexpected extra argument (13812): inputs are written as options here"),
+        ("mfu=0.4", "unexpected extra argument (mfu=0.4): inputs are written as options here"),
+        ("--mfu 0.4 --mfu 0.5", "--mfu: given twice"),
+        ("--mfu 0.4 --n-gpus 8 --n_gpus=16", "--n-gpus: given twice"),
+        ("--tflops 45%", "tflops = '45%': the unit '%' is not one of K, M, B, T, P, E, TFLOP/s"),
+        ("--tflops 800T", "tflops = 8e14: at most 1e10"),
+        ("--tflops 800tokens/s", "tflops = '800tokens/s': the unit 'tokens/s' is not one of"),
+        ("--tokens-per-second 800TFLOP/s", "tokens_per_second = '800TFLOP/s': the unit 'TFLOP/s' is not one of"),
+        ("--tokens-per-second 1e300", "tokens_per_second = 1e300: at most 1e10"),
+        ("--mfu 0.4 --convention=", "convention = '': one of 6N"),
+        ("--hfu 0.5 --convention palm", "--hfu: MFU, for the convention 'PaLM' counts no recomputation"),
     ],
 )
 def test_mfu_refuses_in_one_line(words, said):
@@ -250,6 +292,13 @@ def test_a_reader_that_stops_early_is_no_error():
         timeout=60,
     )
     assert (done.stdout, done.stderr) == (b"[\n", b"")
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["what-if", "--json"], ["what-if", "allocation"]])
+def test_a_full_disk_is_told_in_one_line(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*HANDBOOK, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert (done.returncode, done.stderr) == (1, b"handbook: the answer: No space left on device\n")
 
 
 def test_ctrl_c_ends_it_without_a_traceback():

@@ -5,11 +5,12 @@ It answers by the what-if "mfu-conventions", with whose rows and sources it answ
 
 from dataclasses import replace
 
-from lib import check
+from lib import check, units
 from lib.flops import ATTENTION
 from lib.mfu import CONVENTIONS, COUNTED_RECOMPUTE, PARAMS, MfuConvention
 from lib.whatif import catalogue
 
+_TEXTS = {"tokens_per_second": "tokens/s", "tflops": "TFLOP/s"}
 UNITS = {"tokens_per_second": "tokens/s", "tflops": "TFLOP/s per GPU", "mfu": "MFU", "hfu": "HFU"}
 _WORDS = {"params": PARAMS, "attention": ATTENTION, "recompute": COUNTED_RECOMPUTE}
 _RULE = "6N"  # what is taken where nobody says what a figure counted
@@ -32,6 +33,8 @@ def answer(figures, counts, convention, settings):
         RefusedError: for no figure or several, a convention beside counts, and what the what-if refuses.
     """
     unit, figure = _the_only(figures)
+    with catalogue.refusals():
+        figure = _read(unit, figure)
     counts = {name: word for name, word in counts.items() if word is not None}
     if counts and convention is not None:
         raise catalogue.RefusedError(f"--convention beside --{next(iter(counts))}: the one or the others say the count")
@@ -40,11 +43,13 @@ def answer(figures, counts, convention, settings):
         raise catalogue.RefusedError("--hfu counts recomputation: say which with --convention or --recompute")
     if counts:
         what_if, convention = _counting(what_if, counts)
-    given = {"figure": figure, "unit": UNITS[unit], "convention": convention or _RULE, **settings}
+    by = _RULE if convention is None else convention
+    given = {"figure": figure, "unit": UNITS[unit], "convention": by, **settings}
     try:
         found = catalogue.solve(what_if, {name: value for name, value in given.items() if value is not None})
     except catalogue.RefusedError as refused:
-        raise catalogue.RefusedError(str(refused).replace("figure", unit, 1), refused.control) from None
+        said = str(refused).replace("figure", unit, 1).replace(f"unit = {UNITS[unit]!r}", f"--{unit}", 1)
+        raise catalogue.RefusedError(said, refused.control) from None
     return found if convention or unit == "tokens_per_second" else _noted(found)
 
 
@@ -54,6 +59,14 @@ def _the_only(figures):
         return given[0]
     options = ", ".join(f"--{unit.replace('_', '-')}" for unit in figures)
     raise catalogue.RefusedError(f"{len(given)} figures given: exactly one of {options}")
+
+
+def _read(unit, figure):
+    """The number that a text means, in the option's own unit: a share of the peak is no number of TFLOP/s."""
+    try:
+        return units.parse(figure, _TEXTS.get(unit, "")) if isinstance(figure, str) else figure
+    except ValueError as error:
+        raise ValueError(f"{unit} = {error}") from None
 
 
 def _counting(what_if, counts):
