@@ -56,6 +56,8 @@ class Entry:
 
     def __getitem__(self, field):
         """The value of a fact or label that the entry has."""
+        if field not in self.facts and field not in self.labels:
+            raise KeyError(f"{self.name}: no {field}")
         return self.facts[field].value if field in self.facts else self.labels[field]
 
     def get(self, field, default=None):
@@ -76,7 +78,7 @@ def load(name, figures, words=None, labels=()):
         name: the file, without its ending.
         figures: field -> unit, for the fields that are numbers ("" for a pure number).
         words: field -> type (str or bool), for the facts that are no number.
-        labels: fields that are no facts: aliases, remarks. Text, or a list of texts (read as a tuple).
+        labels: fields that are no facts: a text each, and "aliases", a list of texts (read as a tuple).
 
     Returns:
         Mapping from an entry's name to its `Entry`.
@@ -130,11 +132,13 @@ def parse(text, figures, words=None, labels=(), *, file="text"):
     ValueError: text: X1.power_watts: no unit; it must be 'W'
     """
     check.text(text=text, file=file)
+    check.instance(Mapping, figures=figures, words=words or {})
+    check.instance(tuple, labels=labels)
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{file}: {error}") from None
-    schema = _Schema(figures=figures, words=words or {}, labels=tuple(labels))
+    schema = _Schema(figures=figures, words=words or {}, labels=labels)
     return {name: _entry(f"{file}: {name}", name, table, schema) for name, table in tables.items()}
 
 
@@ -150,6 +154,8 @@ class _Schema:
 
 
 def _entry(place, name, table, schema):
+    if not name.strip():
+        raise ValueError(f"{place}: a row without a name")
     if not isinstance(table, dict):
         raise ValueError(f"{place}: a table with facts, not {table!r}")
     default = {key: table[key] for key in ("source", "read") if key in table}
@@ -160,18 +166,18 @@ def _entry(place, name, table, schema):
         if field not in schema.fields:
             raise ValueError(f"{place}.{field}: an unknown field{check.did_you_mean(field, schema.fields)}")
         if field in schema.labels:
-            labels[field] = _label(f"{place}.{field}", given)
+            labels[field] = _label(f"{place}.{field}", given, many=field == "aliases")
         else:
             facts[field] = _fact(f"{place}.{field}", given, default, schema, field)
     return Entry(name=name, facts=facts, labels=labels)
 
 
-def _label(place, given):
-    if isinstance(given, list) and all(isinstance(item, str) for item in given):
-        return tuple(given)
-    if isinstance(given, str):
-        return given
-    raise ValueError(f"{place}: text or a list of texts, not {given!r}")
+def _label(place, given, many):
+    texts = given if many else [given]
+    if not isinstance(texts, list) or not all(isinstance(item, str) and item.strip() for item in texts):
+        allowed = "a list of texts, none of them empty" if many else "a text that is not empty"
+        raise ValueError(f"{place}: {allowed}, not {given!r}")
+    return tuple(given) if many else given
 
 
 def _fact(place, given, default, schema, field):
@@ -197,7 +203,7 @@ def _sourced(place, given):
     for key in ("source", "printed", "note"):
         if not isinstance(given.get(key, " "), str):
             raise ValueError(f"{place}.{key}: text, not {given[key]!r}")
-    if not given.get("source", "").strip():
+    if not any(map(str.isalpha, given.get("source", ""))):
         raise ValueError(f"{place}: no source; name the document and the page or table")
     read = given.get("read")
     if not isinstance(read, datetime.date) or isinstance(read, datetime.datetime):

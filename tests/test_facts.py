@@ -59,8 +59,16 @@ def test_an_entry_answers_for_facts_and_labels_alike():
     assert entry["tied"] is True
     assert entry["aliases"] == ("x1", "x1-80")
     assert entry.get("note", "none") == "none"
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="X1 80GB: no norm"):
         entry["norm"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"figures": 5}, {"figures": ["a"]}, {"words": "tied"}, {"labels": "aliases"}], ids=repr
+)
+def test_the_fields_of_a_file_are_named_as_tables_and_a_tuple(change):
+    with pytest.raises(TypeError, match=f"^{next(iter(change))} = "):
+        facts.parse(**{"text": ROW, "figures": FIGURES, "words": WORDS, "labels": LABELS} | change)
 
 
 def without(line_start):
@@ -89,7 +97,13 @@ def without(line_start):
         (ROW.replace("tied = true", "tied = 1"), "tied = 1: a bool"),
         (ROW.replace("tied = true", 'tied = { value = true, unit = "" }'), "a word has no unit"),
         (ROW.replace('{ value = 2, unit = "" }', "2"), "ratio = 2: a bare number"),
-        (ROW.replace('["x1", "x1-80"]', "[1]"), "aliases: text or a list of texts"),
+        (ROW.replace('"X1 board specification, table 4"', '"- 4"'), "no source"),
+        (ROW.replace('["x1", "x1-80"]', "[1]"), "aliases: a list of texts"),
+        (ROW.replace('["x1", "x1-80"]', '"x1"'), "aliases: a list of texts, none of them empty, not 'x1'"),
+        (ROW.replace('["x1", "x1-80"]', '["x1", " "]'), "aliases: a list of texts, none of them empty"),
+        (ROW.replace("tied = true", "note = ' '"), "note: a text that is not empty"),
+        (ROW.replace("tied = true", "note = ['a']"), "note: a text that is not empty"),
+        (ROW.replace("X1 80GB", ""), ": a row without a name"),
         ("loose = 3", "chips.toml: loose: a table with facts"),
         ("[X1]\n[X1]", "chips.toml: Cannot declare"),
     ],
@@ -111,6 +125,7 @@ def test_every_row_of_every_data_file_has_unit_source_and_date(name):
                 whole = {key: table.get(key) for key in ("source", "read")} | fact
                 assert whole["source"].strip(), f"{entry}.{field}: no source"
                 assert isinstance(whole["read"], datetime.date), f"{entry}.{field}: no date"
+                assert datetime.date(2020, 1, 1) < whole["read"] <= datetime.date.today(), f"{entry}.{field}: not yet"
                 assert isinstance(fact["value"], str | bool) or isinstance(fact["unit"], str), (
                     f"{entry}.{field}: no unit"
                 )
