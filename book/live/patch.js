@@ -6,8 +6,8 @@ export function patch(old, fresh) {
     const following = node?.nextSibling ?? null;
     if (!node) old.append(wanted);
     else if (!alike(node, wanted)) node.replaceWith(wanted);
-    else if (node.nodeType === Node.ELEMENT_NODE) patchElement(node, wanted);
-    else if (node.data !== wanted.data) node.data = wanted.data;
+    else if (node.nodeType !== Node.ELEMENT_NODE) setText(node, wanted.data);
+    else if (!node.isEqualNode(wanted)) patchElement(node, wanted);
     node = following;
   }
   while (node) {
@@ -15,6 +15,10 @@ export function patch(old, fresh) {
     node.remove();
     node = following;
   }
+}
+
+function setText(node, text) {
+  if (node.data !== text) node.data = text;
 }
 
 function patchElement(old, fresh) {
@@ -32,10 +36,11 @@ const alike = (a, b) => a.nodeName === b.nodeName && a.getAttribute?.("data-key"
 
 // What is there and not in the new one is removed, but for `open`: that is the reader's.
 function patchAttributes(old, fresh) {
-  for (const {name, value} of fresh.attributes) {
+  for (const name of fresh.getAttributeNames()) {
+    const value = fresh.getAttribute(name);
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
-  for (const {name} of [...old.attributes]) {
+  for (const name of old.getAttributeNames()) {
     if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
   }
 }
