@@ -18,6 +18,7 @@ from lib.names import instance as instance
 from lib.names import listed as listed
 from lib.names import lookup as lookup
 from lib.names import plain_name as plain_name
+from lib.names import several as several
 from lib.names import short as short
 from lib.names import text as text
 

@@ -1,11 +1,12 @@
 """Tables that put conventions of utilization side by side: what they count, what they make of speeds and days."""
 
 from lib import check
-from lib.architecture import model
+from lib.architecture import Transformer, model
 from lib.compute import GOODPUT, calendar_days, train_flops
 from lib.flops import attention_flops, head_flops, layer_flops, train_flops_per_token
+from lib.gpu_hours import Run
 from lib.mfu import CONVENTIONS, convention, days_under
-from lib.speeds import SPEEDS
+from lib.speeds import SPEEDS, Speed, speed
 from lib.tables import Table
 from lib.units import HOURS_PER_DAY, show_number
 
@@ -49,8 +50,9 @@ def speeds(names=tuple(SPEEDS)):
     >>> print(*str(speeds(["Llama 3 8B, Megatron-LM"])).splitlines()[2].split())
     Llama 3 8B, Megatron-LM 13,812 800 TFLOP/s 799.9 TFLOP/s 1.000 Megatron-LM
     """
+    check.several(names=names)
     rows = []
-    for row in (SPEEDS[name] for name in names if SPEEDS[name].tokens_per_second_per_gpu):
+    for row in (row for row in map(speed, names) if row.tokens_per_second_per_gpu):
         for figure in row.figures:
             cells = (row.name, show_number(row.tokens_per_second_per_gpu), _figure(figure.value, figure))
             computed = row.computed(figure)
@@ -101,6 +103,9 @@ def against(run, reported, goodput=GOODPUT):
     >>> print(*str(against(run("llama-3.1-405b"), speed("llama 3.1 405b, meta"))).splitlines()[-1].split())
     PaLM 71.7 79.6 78.4 0.985
     """
+    check.instance(Run, run=run)
+    check.instance(Speed, reported=reported)
+    check.scalar(goodput=goodput)
     figure = reported.figures[0]
     held = run.gpu_hours / reported.n_gpus / HOURS_PER_DAY
     rows = []
@@ -128,6 +133,7 @@ def by_length(shape, lengths=_LENGTHS):
     >>> [(name, round(values[0] / 1e9, 1)) for name, values in parts[:3]], round(rule[1] / 1e9, 1)
     ([("layers' matrices", 41.9), ('output head', 3.2), ('causal half of attention', 6.4)], 48.2)
     """
+    check.several(lengths=lengths)
     half = [3.0 * attention_flops(shape, length, "causal") for length in lengths]
     parts = (
         ("layers' matrices", [3.0 * layer_flops(shape)] * len(lengths)),
@@ -159,6 +165,7 @@ def length_at(shape, attention, ratio=1.0):
     (4010, 32638)
     """
     check.positive(ratio=ratio)
+    check.instance(Transformer, shape=shape)
     left = ratio * train_flops(shape.n_params, 1) - 3.0 * (layer_flops(shape) + head_flops(shape))
     return left / (3.0 * attention_flops(shape, 1, attention))
 
@@ -174,6 +181,7 @@ def ratios(names, lengths, attention):
     >>> print(*str(ratios(["llama-3-8b"], [8192], "causal")).splitlines()[2].split())
     Llama 3 8B 7 % 1.07
     """
+    check.several(names=names, lengths=lengths)
     rows = []
     for name in names:
         shape = model(name)
@@ -200,6 +208,7 @@ def recomputation(shape, lengths, attention):
     >>> recomputation(model("llama-3-8b"), [2048, 8192], "full").rows[1]
     ('full', '1.312', '1.315')
     """
+    check.several(lengths=lengths)
     rows = []
     for kind in ("selective", "full", "stopping_early"):
         plain = [train_flops_per_token(shape, length, attention) for length in lengths]

@@ -1,9 +1,12 @@
 """What the worked example shows of its plan: stages, days, shapes, passes and hours, ready for a figure or a table."""
 
-from lib import units
+from lib import check, units
 from lib.architecture import Transformer
 from lib.compute import GOODPUT, calendar_days
 from lib.corpus import corpus
+from lib.gpu_hours import Run
+from lib.plan import Plan
+from lib.shapes import Candidate
 from lib.tables import Table
 from lib.units import SECONDS_PER_DAY
 
@@ -38,6 +41,7 @@ def budget_stages(plan):
     >>> [f"{flop:.3g}" for _, flop, _ in budget_stages(Plan(brief=A100_FORTNIGHT))]
     ['4.83e+22', '2.17e+22', '1.96e+22']
     """
+    check.instance(Plan, plan=plan)
     brief = plan.brief
     peak = brief.cluster.n_gpus * brief.peak_flops * brief.days * SECONDS_PER_DAY
     chip = brief.cluster.accelerator.name.split()[0]
@@ -61,6 +65,7 @@ def days_by_count(plan):
     >>> [f"{days:.2f}" for _, days in days_by_count(Plan(brief=A100_FORTNIGHT))]
     ['14.00', '14.70', '15.57', '15.56', '17.30']
     """
+    check.instance(Plan, plan=plan)
     counted = [(f"MFU counts matrices and {words}", plan.days_if_counted(name)) for words, name in _COUNTS]
     goodput = plan.brief.goodput
     return (
@@ -82,6 +87,8 @@ def candidate_table(candidates):
     layers x width  heads    d_ff      parameters  from target  width / layers
     40 x 5,120         40  14,592  13,487,723,520       +0.21%             128
     """
+    check.several(candidates=candidates)
+    check.instance(Candidate, **{f"candidates[{place}]": found for place, found in enumerate(candidates)})
     head = ("layers x width", "heads", "d_ff", "parameters", "from target", "width / layers")
     return Table(head=head, rows=tuple(map(_candidate, candidates)))
 
@@ -127,6 +134,8 @@ def passes_table(n_tokens, names=_CORPORA):
     corpus    tokens in one pass  tokenizer  passes
     The Pile              259.9B      GPT-2    1.04
     """
+    check.scalar(n_tokens=n_tokens)
+    check.several(names=names)
     rows = tuple(
         (source.name, units.show_count(source.n_tokens), source.tokenizer, f"{source.passes(n_tokens):.3g}")
         for source in map(corpus, names)
@@ -147,6 +156,9 @@ def hours_table(runs, mfu, goodput=GOODPUT):
     run        GPU-hours published  GPU-hours planned  published / planned  utilisation implied
     LLaMA 13B              135,168            154,321                 0.88                0.514
     """
+    check.several(runs=runs)
+    check.instance(Run, **{f"runs[{place}]": run for place, run in enumerate(runs)})
+    check.scalar(mfu=mfu, goodput=goodput)
     head = ("run", "GPU-hours published", "GPU-hours planned", "published / planned", "utilisation implied")
     return Table(head=head, rows=tuple(_hours(run, run.planned_gpu_hours(mfu, goodput)) for run in runs))
 

@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Collection, Mapping
 
 SHOWN = 12  # names of a long table that a refusal lists where it can offer a near one
 
@@ -32,6 +33,21 @@ def instance(kind, **values):
     for name, value in values.items():
         if not isinstance(value, kind):
             raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): {_article(kind.__name__)}")
+
+
+def several(**values):
+    """Refuse what is no row of at least one entry: a text is one name, not several.
+
+    >>> several(names=["llama-3-8b"])
+    >>> several(names="llama-3-8b")
+    Traceback (most recent call last):
+    ...
+    TypeError: names = 'llama-3-8b' (str): a list or tuple of at least one entry
+    """
+    for name, value in values.items():
+        one = isinstance(value, str | bytes | Mapping) or hasattr(value, "dtype")
+        if one or not isinstance(value, Collection) or not value:
+            raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): a list or tuple of at least one entry")
 
 
 def _article(noun):

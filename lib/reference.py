@@ -1,8 +1,8 @@
 """The tables of facts that the reference pages show, straight from the data files."""
 
-from lib import facts
+from lib import check, facts
 from lib.compute import chinchilla_optimal, training_days
-from lib.hardware import ACCELERATORS, DTYPES
+from lib.hardware import ACCELERATORS, DTYPES, Cluster
 from lib.tables import Table
 from lib.units import GB, GIB, HOURS_PER_DAY, SECONDS_PER_DAY, show_count, show_number, show_power, show_seconds
 
@@ -96,6 +96,8 @@ def budgets(cluster, mfu, compute=(1e20, 1e21, 1e22, 1e23, 1e24, 1e25)):
     >>> budgets(Cluster(accelerator="h100", n_gpus=1024), 0.40, (1e22,)).rows
     (('1e22', '9.129B', '182.6B', '6.854 h', '7,019'),)
     """
+    check.instance(Cluster, cluster=cluster)
+    check.several(compute=compute)
     rows = []
     for flops in compute:
         n_params, n_tokens = chinchilla_optimal(flops)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from html import escape
 
+from lib import check
+
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
@@ -27,7 +29,13 @@ class Table:
     caption: str = ""
 
     def __post_init__(self):
-        for row in self.rows:
+        check.text(caption=self.caption)
+        check.several(head=self.head)
+        check.instance(tuple, rows=self.rows)
+        for row in (self.head, *self.rows):
+            check.several(rows=row)
+            for cell in row:
+                check.text(rows=cell)
             if len(row) not in (1, len(self.head)):
                 raise ValueError(f"rows: {len(row)} cells in {row!r}: {len(self.head)}, or 1 for a heading")
 
