@@ -151,6 +151,7 @@ _FIGURES = {
     "point_compute": "FLOP",
     "exponent": "",
     "compute_unit": "FLOP",
+    "paper_tokens": "tokens",
     "alpha_N": "",
     "N_c": "parameters",
     "alpha_D": "",

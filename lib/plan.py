@@ -12,6 +12,7 @@ from lib.allocations import Allocation
 from lib.architecture import Transformer, model
 from lib.compute import GOODPUT, calendar_days, chinchilla_optimal, compute_budget, train_flops, training_days
 from lib.corpus import corpus
+from lib.ensemble import GROUPS, Ensemble
 from lib.hardware import Cluster
 from lib.mfu import convention, days_ratio
 from lib.recipe import Recipe, Setup
@@ -253,6 +254,9 @@ def _allocation(plan):
     yield f"calendar days at goodput {plan.brief.goodput:g}", plan.calendar_days, "days"
     yield "predicted loss", plan.loss, "nats per token"
     yield "how far the law is stretched", plan.law.label(run.n_params, run.n_tokens)
+    asked = Ensemble(compute=plan.brief.useful_flops, laws=GROUPS["laws with a loss"])
+    yield "best size, by every law with a loss", " to ".join(units.show_count(size) for size in asked.sizes)
+    yield "lost at most, by those laws", asked.regret(run.n_params).worst_nats, "nats per token"
     verdict = plan.loss_verdict
     yield "loss target", "not asked" if verdict is None else verdict.explanation
 

@@ -6,10 +6,9 @@ Where a law answers, the table says how far it is stretched: within the runs tha
 from lib import flops
 from lib.allocations import PUBLISHED, Comparison
 from lib.architecture import model
+from lib.budget_laws import RULE_OF_20
 from lib.ensemble import DENSE, Ensemble
 from lib.kaplan_gap import CORRECTIONS
-from lib.overtraining import Lifetime
-from lib.repeated_data import DataLimitedLaw, effective_tokens, token_worth
 from lib.scaling import law
 from lib.tables import Table
 from lib.units import show
@@ -32,7 +31,7 @@ def laws(compute, among=None):
             _count(vote.n_params, "parameters"),
             _count(vote.n_tokens, "tokens"),
             show(vote.tokens_per_param),
-            _short(vote.label),
+            short_reach(vote.label),
         )
         for vote in votes
     )
@@ -56,6 +55,7 @@ def cards():
             _fitted(one.origin.fitted),
         )
         for one in DENSE.values()
+        if one is not RULE_OF_20 and not one.name.endswith((", rounded", ", figure"))  # the same runs again
     )
     return Table(head=("law", "gives", "N counts", "text; tokenizer", "fitted runs"), rows=rows)
 
@@ -81,7 +81,7 @@ def runs(law_name):
                 f"{beside.size_ratio:.2f}",
                 f"{beside.cost:.4f}",
                 f"{beside.compute_share:.0%}",
-                _short(chosen.label(run.n_params, run.n_tokens)),
+                short_reach(chosen.label(run.n_params, run.n_tokens)),
             )
         )
     head = (
@@ -131,103 +131,6 @@ def sizes(brief, names):
     return Table(head=(*head, "floor"), rows=tuple(rows), caption=caption)
 
 
-def regrets(ensemble, sizes):
-    """What some sizes lose under each law that predicts a loss, against that law's own best.
-
-    Args:
-        ensemble: a `lib.ensemble.Ensemble`.
-        sizes: words -> parameters.
-
-    >>> from lib.ensemble import GROUPS
-    >>> table = regrets(Ensemble(compute=2.1e24, laws=GROUPS["laws with a loss"]), {"70B": 70.55e9})
-    >>> table.rows[1]
-    ('Hoffmann 2022, rounded', '0.0004')
-    """
-    asked = {words: ensemble.regret(n_params) for words, n_params in sizes.items()}
-    rows = [(one.name, *(f"{regret.nats[one.name]:.4f}" for regret in asked.values())) for one in ensemble.judges]
-    rows.append(("the worst of them", *(f"{regret.worst_nats:.4f}" for regret in asked.values())))
-    rows.append(("most compute wasted", *(f"{max(regret.wasted.values()):.0%}" for regret in asked.values())))
-    caption = f"Nats per token that a size loses at {show(ensemble.compute, 'FLOP')}, each law against its own best."
-    return Table(head=("law", *sizes), rows=tuple(rows), caption=caption)
-
-
-def lifetimes(chosen, compute, uses):
-    """The cheapest model over its life for several amounts of use, at the loss that a budget buys.
-
-    Args:
-        chosen: a `lib.parametric.ScalingLaw`.
-        compute: training compute whose best loss is the target, FLOP, > 0.
-        uses: tokens in and out over the model's use, each 0 or more.
-
-    >>> from lib.scaling import law
-    >>> lifetimes(law("Hoffmann 2022"), 4.815915e22, [1e12]).rows[0]
-    ('1T', '8.482B', '1.01T', '0.65', '1.64', '1.07', '7.8%')
-    """
-    target = chosen.optimal_loss(compute)
-    rows = []
-    for use in uses:
-        life = Lifetime(law=chosen, target_loss=target, inference_tokens=use)
-        size, tokens = _count(life.n_params, "parameters"), _count(life.n_tokens, "tokens")
-        ratios = (life.size_ratio, life.tokens_ratio, life.train_flops / compute)
-        rows.append((_count(use, "tokens"), size, tokens, *(f"{r:.2f}" for r in ratios), f"{life.saving:.1%}"))
-    head = (
-        "tokens in use",
-        "size",
-        "training tokens",
-        "size, times",
-        "tokens, times",
-        "training, times",
-        "saved in all",
-    )
-    reach = chosen.label(*chosen.optimum(compute))
-    caption = f"Loss {target:.3f} by {chosen.name} ({reach}); times: against the cheapest training run."
-    return Table(head=head, rows=tuple(rows), caption=caption)
-
-
-def passes(epochs):
-    """What reading the same text several times is worth.
-
-    >>> passes([4]).rows
-    (('4', '3.726', '0.823'),)
-    """
-    rows = tuple((show(e), f"{effective_tokens(1.0, e):.3f}", f"{token_worth(e):.3f}") for e in epochs)
-    return Table(head=("passes", "worth so many without repeating", "worth of a token in the last"), rows=rows)
-
-
-def scarce(chosen, compute, uniques):
-    """The best run for a budget when only so many tokens are unique.
-
-    Args:
-        chosen: a `lib.parametric.ScalingLaw`.
-        compute: training compute, FLOP, > 0.
-        uniques: unique tokens, each > 0.
-
-    >>> from lib.scaling import law
-    >>> scarce(law("Muennighoff 2023"), 1e22, [25e9]).rows[0]
-    ('25B', '7.026B', '237.2B', '9.49', '0.76', '0.034')
-    """
-    free = chosen.optimum(compute)
-    rows = []
-    for unique in uniques:
-        limited = DataLimitedLaw(law=chosen, unique_tokens=unique)
-        n_params, n_tokens = limited.optimum(compute)
-        lost = limited.loss(n_params, n_tokens) - chosen.loss(*free)
-        rows.append(
-            (
-                _count(unique, "tokens"),
-                _count(n_params, "parameters"),
-                _count(n_tokens, "tokens"),
-                f"{limited.epochs(n_tokens):.2f}",
-                f"{n_params / free[0]:.2f}",
-                f"{max(lost, 0.0):.3f}",
-            )
-        )
-    head = ("unique tokens", "size", "tokens read", "passes", "size, times", "nats lost to repeating")
-    reach = chosen.label(*free)
-    caption = f"{show(compute, 'FLOP')} by {chosen.name} ({reach}); times: against unlimited text."
-    return Table(head=head, rows=tuple(rows), caption=caption)
-
-
 def corrections():
     """Why Kaplan's exponent and Hoffmann's differ, one thing put right after the other.
 
@@ -260,14 +163,18 @@ def heads(names):
     return Table(head=("model", "parameters", "work in the output head"), rows=tuple(rows))
 
 
-def _count(number, unit):
-    return show(number, unit).removesuffix(f" {unit}")
+def short_reach(label):
+    """A law's label for a narrow column.
 
-
-def _short(label):
-    """A label for a column: how many times the compute of the largest fitted run, and so on."""
+    >>> short_reach("extrapolated: 45 times the compute of the largest fitted run")
+    '45 x the largest fitted run'
+    """
     words = label.removeprefix("extrapolated: ")
     return words.replace(" times the compute of the ", " x the ").replace(" times the size of the ", " x the ")
+
+
+def _count(number, unit):
+    return show(number, unit).removesuffix(f" {unit}")
 
 
 def _fitted(fitted):

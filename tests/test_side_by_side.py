@@ -3,9 +3,8 @@
 import pytest
 
 from lib import side_by_side
-from lib.ensemble import DENSE, GROUPS, Ensemble
+from lib.ensemble import DENSE, GROUPS
 from lib.plan import A100_FORTNIGHT, H100_MONTH
-from lib.scaling import law
 
 
 def test_every_law_and_the_rule_of_20_have_a_row_and_say_how_far_they_are_stretched():
@@ -29,7 +28,8 @@ def test_a_table_of_some_laws_has_those():
 
 def test_what_stands_behind_each_law_is_in_its_card():
     cards = {row[0]: row for row in side_by_side.cards().rows}
-    assert set(cards) == set(DENSE)
+    assert set(cards) < set(DENSE)
+    assert {law.origin.corpus for law in DENSE.values()} - {"any"} == {DENSE[name].origin.corpus for name in cards}
     assert cards["Llama 3 2024"][1] == "tokens"
     assert cards["DeepSeek 2024"][1] == "FLOPs a token"
     assert cards["Besiroglu 2024"][1] == "loss"
@@ -41,15 +41,6 @@ def test_what_stands_behind_each_law_is_in_its_card():
 def test_no_table_of_sizes_or_runs_hides_that_its_law_is_extrapolated():
     assert "extrapolated: 160 times" in side_by_side.sizes(H100_MONTH, ["llama-3-8b"]).caption
     assert "x the largest fitted run" in next(r for r in side_by_side.runs("besiroglu").rows if r[0] == "GPT-3")[-1]
-    assert "extrapolated" in side_by_side.lifetimes(law("besiroglu"), 1e24, [1e12]).caption
-    assert "not printed" in side_by_side.scarce(law("muennighoff"), 1e22, [1e10]).caption
-
-
-def test_the_worst_regret_is_the_largest_of_its_column():
-    ensemble = Ensemble(compute=2.1e24, laws=GROUPS["laws with a loss"])
-    *laws, worst, _ = side_by_side.regrets(ensemble, {"70B": 70.55e9, "140B": 140e9}).rows
-    for column in (1, 2):
-        assert worst[column] == max(row[column] for row in laws)
 
 
 def test_porians_corrections_end_at_half():

@@ -70,7 +70,7 @@ def _chart(chosen, limited, compute, best, scarce, ensemble):
     reach = "" if chosen.inside_range(*best) else f" ({chosen.label(*best)})"
     ratio = largest / smallest
     return Chart(
-        title=f"The laws' best sizes lie a factor of {ratio:,.3g} apart; each law is flat near its own{reach}.",
+        title=f"The best sizes of the laws lie a factor of {ratio:,.3g} apart; each law is flat near its own{reach}.",
         alt=f"Loss against model size at {compute:.3g} FLOP: a valley with its lowest point at {best[0]:.3g}, "
         f"and lines at the smallest and largest best size of the laws, {smallest:.3g} and {largest:.3g}.",
         x=Axis(label="model size (parameters)", scale="log"),
