@@ -68,13 +68,13 @@ class PowerLaw:
         return " ".join([f"{self.coefficient:.4g}", *(f"{letter}^{power:.3g}" for letter, power in powers)])
 
 
-def fit(quantity, terms, runs=COMPARABLE):
+def fit(quantity, terms, runs=None):
     """The power law that lies nearest to published runs: least squares on the logarithm, each run counting once.
 
     Args:
         quantity: "peak_lr" or "global_batch_tokens".
         terms: what it depends on: "nothing" (a constant), "params", "tokens", "compute" (6 N D) or "params and tokens".
-        runs: `PublishedRun`s; those that do not print the quantity take no part.
+        runs: instances of `PublishedRun`; those that do not print the quantity take no part. None: all comparable ones.
 
     Returns:
         A `PowerLaw`.
@@ -87,6 +87,7 @@ def fit(quantity, terms, runs=COMPARABLE):
     """
     check.choice(QUANTITIES, quantity=quantity)
     check.choice(TERMS, terms=terms)
+    runs = COMPARABLE if runs is None else runs
     check.instance(Iterable, runs=runs)
     used = [run for run in runs if _published(run).get(quantity) is not None]
     if not used:

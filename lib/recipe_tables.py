@@ -5,9 +5,9 @@ from statistics import median
 from lib.batches import critical_batch_tokens, steps_over_fewest, tokens_over_fewest
 from lib.held_out import CHOSEN, group_errors, median_error, residuals, rules
 from lib.mup import RULES, hidden_lr
-from lib.published_runs import COMPARABLE
+from lib.published_runs import COMPARABLE, habit
 from lib.tables import Table
-from lib.units import show, show_power
+from lib.units import show, show_count, show_power
 
 
 def errors(quantity):
@@ -68,9 +68,10 @@ def rates(recipe):
         recipe: a `lib.recipe.Recipe`.
     """
     said = {CHOSEN: recipe.lr_by_law} | recipe.rival_lrs
+    names = {CHOSEN: "fit to published runs"}
     rows = tuple(
         (
-            rule,
+            names.get(rule, rule),
             show_power(float(f"{rate:.2e}")),
             f"{rate / recipe.lr_by_law:.2f}",
             f"{median_error('peak_lr', rule):.0%}",
@@ -80,6 +81,24 @@ def rates(recipe):
     size, tokens = show(recipe.run.n_params, "parameters"), show(recipe.run.n_tokens, "tokens")
     head = ("rule", "peak learning rate", "over the fit's", "median error on families")
     return Table(head=head, rows=rows, caption=f"What the rules say for {size} on {tokens}.")
+
+
+def beside(recipe):
+    """A recipe and the published runs nearest to it.
+
+    Args:
+        recipe: a `lib.recipe.Recipe`.
+    """
+    own = (recipe.run, recipe.peak_lr, recipe.batch_tokens, recipe.schedule.kind)
+    rows = [_row("this recipe", *own)]
+    rows += [_row(run.name, run, run.peak_lr, run.global_batch_tokens, run.schedule) for run in recipe.neighbours]
+    head = ("run", "size", "tokens", "peak learning rate", "tokens a step", "schedule")
+    return Table(head=head, rows=tuple(rows), caption="A recipe beside the published runs nearest in size and tokens.")
+
+
+def _row(name, run, peak_lr, batch, schedule):
+    counts = map(show_count, (run.n_params, run.n_tokens))
+    return (name, *counts, show_power(peak_lr), show_count(batch) if batch else "not printed", schedule)
 
 
 def widths(base_lr, base_width, wider):
@@ -130,6 +149,32 @@ def trade(loss, batches):
     )
     caption = f"What a batch costs at a loss of {loss:g}, where the critical one is {show(critical, 'tokens')}."
     return Table(head=("tokens a step", "over the critical", "steps", "tokens"), rows=rows, caption=caption)
+
+
+def habits():
+    """What most published runs chose for the settings that no law gives, how many print it, and what it is for.
+
+    >>> print(*str(habits()).splitlines()[2].split()[:8])
+    beta1 0.9 48 of 48 memory of the
+    """
+    rows = []
+    for setting, purpose in _PURPOSES.items():
+        usual = habit(setting)
+        rows.append((setting, show(usual.value), f"{usual.n_runs} of {usual.n_printed}", purpose))
+    head = ("setting", "commonest", "runs", "what it is for")
+    caption = f"Settings that {len(COMPARABLE)} published runs print, and how many of them agree."
+    return Table(head=head, rows=tuple(rows), caption=caption)
+
+
+_PURPOSES = {
+    "beta1": "memory of the mean gradient",
+    "beta2": "memory of its square",
+    "epsilon": "keeps a step finite where gradients vanish",
+    "weight_decay": "pulls weights back to 0 at each step",
+    "grad_clip": "cuts a step after a bad batch",
+    "init_std": "size of the weights at the start",
+    "z_loss": "keeps the sum of the logits' exponentials small",
+}
 
 
 def copied():

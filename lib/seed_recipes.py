@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 
 from lib import check
+from lib.advice import Facts
 from lib.compute import chinchilla_optimal
 
 _K = 1024
@@ -104,6 +105,26 @@ class SeedRecipe:
             return None
         root = int((self.n_params / (12 * self.step.n_layers)) ** 0.5)
         return (root + _WIDTH_STEP // 2) // _WIDTH_STEP * _WIDTH_STEP
+
+    @property
+    def facts(self):
+        """What the seed's advice can be held against.
+
+        >>> from lib.advice import broken
+        >>> broken(any_scale(1e23).facts)
+        ('width', 'warm-up, part of the steps')
+        """
+        return Facts(
+            compute=self.compute,
+            n_params=self.n_params,
+            n_tokens=self.n_tokens,
+            n_layers=self.step.n_layers,
+            d_model=self.d_model,
+            peak_lr=self.step.peak_lr,
+            batch_tokens=float(self.step.batch_tokens),
+            warmup_share=self.warmup_steps / self.total_steps,
+            seq_len=self.step.seq_len,
+        )
 
     @property
     def printed(self):

@@ -221,7 +221,7 @@ VOCABULARY = {
     "setup": instance(SETUP),
     "given_shape": instance(LLAMA).or_none(),
     "other": instance(COSINE),
-    "runs": Kind(COMPARABLE, (None, 5, (), ("a run",))),
+    "runs": Kind(COMPARABLE, (5, (), ("a run",))),
     "condition": Kind(True, (None, 0, 1.0, "True", np.array([1.0]))),
     "peaks": Kind({"bf16": 1e15}, (None, 5, {}, {"bf16": -1}, {"bf16": None}, {"bf16": math.inf})),
     "law_name": word("Hoffmann 2022"),

@@ -28,8 +28,8 @@ def test_every_family_has_a_row_and_its_runs_are_counted():
 def test_one_run_under_every_rule():
     recipe = Recipe(run=size_and_tokens(compute=1e22))
     rows = {row[0]: row for row in recipe_tables.rates(recipe).rows}
-    assert rows[CHOSEN][1:] == ("1.66e-4", "1.00", "30%")
-    assert set(rows) == {CHOSEN, *recipe.rival_lrs}
+    assert rows["fit to published runs"][1:] == ("1.66e-4", "1.00", "30%")
+    assert set(rows) == {"fit to published runs", *recipe.rival_lrs}
 
 
 def test_a_batch_over_the_critical_one_costs_more_tokens_than_steps():
@@ -42,3 +42,10 @@ def test_who_copied_gpt3():
     copied, of = recipe_tables.copied()
     assert of == len(COMPARABLE)
     assert 0 < copied < of
+
+
+def test_a_recipe_stands_beside_the_three_runs_nearest_to_it():
+    recipe = Recipe(run=size_and_tokens(compute=1e22))
+    own, *others = recipe_tables.beside(recipe).rows
+    assert own == ("this recipe", "9.129B", "182.6B", "1.7e-4", "2.097M", "cosine")
+    assert [row[0] for row in others] == [run.name for run in recipe.neighbours]

@@ -117,26 +117,12 @@ def test_the_advice_of_three_scales():
     assert large.practices == ("data_filtered", "checkpoints_frequent", "recompute")
 
 
-def as_facts(recipe):
-    return Facts(
-        compute=recipe.compute,
-        n_params=recipe.n_params,
-        n_tokens=recipe.n_tokens,
-        n_layers=recipe.step.n_layers,
-        d_model=recipe.d_model,
-        peak_lr=recipe.step.peak_lr,
-        batch_tokens=float(recipe.step.batch_tokens),
-        warmup_share=recipe.warmup_steps / recipe.total_steps,
-        seq_len=recipe.step.seq_len,
-    )
-
-
 # What is wrong with the seed: each verdict of the list that was drawn up when the seeds were checked.
 
 
 def test_the_small_scale_table_leaves_its_own_advice():
-    assert broken(as_facts(small_scale(1e20))) == ()
-    assert broken(as_facts(small_scale(1e21))) == ("parameters", "tokens")
+    assert broken(small_scale(1e20).facts) == ()
+    assert broken(small_scale(1e21).facts) == ("parameters", "tokens")
     assert train_flops(100e6, 20 * 100e6) == approx(1.2e18)
 
 
@@ -158,7 +144,7 @@ def test_a_thousand_steps_are_more_than_half_a_per_cent(compute, share):
     recipe = any_scale(compute)
     assert recipe.warmup_steps / recipe.total_steps == approx(share, rel=0.01)
     if scale_of(compute)[0].name == "medium scale":
-        assert "warm-up, part of the steps" in broken(as_facts(recipe))
+        assert "warm-up, part of the steps" in broken(recipe.facts)
 
 
 def test_one_digit_hides_the_peak_at_1e23():
@@ -168,8 +154,8 @@ def test_one_digit_hides_the_peak_at_1e23():
 
 
 def test_the_width_at_1e23_breaks_the_advice_and_at_1e22_does_not():
-    assert "width" in broken(as_facts(any_scale(1e23)))
-    assert "width" not in broken(as_facts(any_scale(1e22)))
+    assert "width" in broken(any_scale(1e23).facts)
+    assert "width" not in broken(any_scale(1e22).facts)
 
 
 def test_9728_columns_are_76_heads_of_128_which_8_devices_cannot_share():

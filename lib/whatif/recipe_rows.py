@@ -186,7 +186,7 @@ def _batch(recipe):
 
 
 def _critical(recipe):
-    critical, n_params = recipe.critical_batch, float(recipe.shape.non_embedding_params)
+    critical, n_params = recipe.critical_batch, float(recipe.shape.non_vocabulary_params)
     row = _of("Critical batch", unit="tokens")
     ratio = recipe.batch_tokens / critical
     yield row(
