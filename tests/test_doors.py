@@ -54,7 +54,17 @@ from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
 # what-ifs' view functions are tested below through the catalogue, by which alone a reader reaches them. Tables of
 # chapters hand their arguments on to what is tested here. Reading a file of runs is tested with files.
 ELSEWHERE = ("check", "names", "cli", "recipe_command", "recipe_tables", "plots", "whatif")
-ELSEWHERE += ("counts", "fit_command", "fortnight", "reference", "run_table", "side_by_side", "tables", "trade_offs")
+ELSEWHERE += (
+    "counts",
+    "fit.tables",
+    "fit_command",
+    "fortnight",
+    "reference",
+    "run_table",
+    "side_by_side",
+    "tables",
+    "trade_offs",
+)
 
 SEVEN = "7"  # a number in text, which only a control reads
 NO_NUMBER = (None, True, SEVEN, b"7", 1j, [1.0], {}, np.bool_(True), np.int64(7), np.array([1, 2]), np.array([]))

@@ -10,8 +10,13 @@ from lib.units import show, show_number
 from lib.whatif.model import Check, Row, View
 
 BEYOND = 10.0  # times the largest run: the second budget that is answered where nobody names one
-_UNITS = {"n_params": "parameters", "n_tokens": "tokens", "tokens_per_param": "", "loss": "nats per token"}
-_LABELS = {"n_params": "best size", "n_tokens": "tokens", "tokens_per_param": "tokens per parameter", "loss": "loss"}
+OPTIMUM_UNITS = {"n_params": "parameters", "n_tokens": "tokens", "tokens_per_param": "", "loss": "nats per token"}
+OPTIMUM_LABELS = {
+    "n_params": "best size",
+    "n_tokens": "tokens",
+    "tokens_per_param": "tokens per parameter",
+    "loss": "loss",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +100,7 @@ class Report:
             group = f"Best use of {show(compute, 'FLOP')}"
             yield Row(label="where that lies", value=label, group=group)
             for name, (value, ends) in found.items():
-                yield Row(label=_LABELS[name], value=_with(value, ends, _UNITS[name]), group=group)
+                yield Row(label=OPTIMUM_LABELS[name], value=_with(value, ends, OPTIMUM_UNITS[name]), group=group)
 
     def to_dict(self):
         """The report as plain data, numbers in full."""
