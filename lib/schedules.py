@@ -139,7 +139,7 @@ def _decayed(step, peak_lr, min_lr, total_steps, warmup_steps, decay_steps):
     left = total_steps - warmup_steps
     if decay_steps > left:
         raise ValueError(f"decay_steps = {decay_steps:g}: at most {left:g}, what the warm-up leaves")
-    return _clipped((step - (total_steps - decay_steps)) / decay_steps)
+    return _clipped(1 - (total_steps - step) / decay_steps)  # from the end, which must come out as 1 and no less
 
 
 def _clipped(part):

@@ -84,6 +84,14 @@ def test_a_stable_schedule_needs_a_lower_peak_for_the_mean_of_a_cosine():
     assert moved.mean_share * peak == approx(cosine.mean_share * 3e-4)
 
 
+@given(total=st.integers(10, 10**6), share=st.floats(0.01, 1), peak=st.floats(1e-6, 1))
+def test_every_decay_ends_at_its_end_to_the_last_digit(total, share, peak):
+    lengths = {"min_lr": 0.0, "total_steps": float(total), "warmup_steps": 1.0}
+    for decay in (wsd_lr, wsd_sqrt_lr):
+        assert decay(float(total), peak, decay_steps=share * (total - 1.0), **lengths) == 0.0
+    assert linear_lr(float(total), peak, **lengths) == 0.0
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -121,3 +121,10 @@ def test_only_a_schedule_that_stays_at_its_peak_leaves_the_length_open():
         "warmup-stable-decay": "pass",
         "warmup-stable-decay, 1-sqrt": "pass",
     }
+
+
+@pytest.mark.parametrize("peak", [3e-4, 9.71e-5, 0.01])
+def test_a_rate_that_never_falls_is_answered_whatever_its_peak(peak):
+    for kind in KINDS:
+        settings = {"schedule": kind, "peak_lr": peak, "warmup_steps": 20_000, "end_share": 1.0}
+        assert row(answer("schedule", settings), "at the end").value == approx(peak)

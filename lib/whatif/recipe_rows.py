@@ -33,7 +33,7 @@ def _of(group, **common):
 
 def _size(recipe):
     run, compute = recipe.run, recipe.facts.compute
-    ratio = f"{run.tokens_per_param:.6g}"
+    ratio = show(run.tokens_per_param)
     rule = (_RULE,) if run.tokens_per_param == TOKENS_PER_PARAM else ("as asked",)
     row = _of("Size and tokens", sources=rule, assumed=(f"{ratio} tokens a parameter",))
     counts = "all parameters, embeddings included; compute is 6 N D"

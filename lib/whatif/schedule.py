@@ -158,7 +158,7 @@ def _chart(chosen, usual, matched):
     peak = show_power(chosen.peak_lr)
     lines = [_line(chosen, f"{chosen.kind}, peak {peak}"), _line(usual, f"cosine to a tenth, peak {peak}")]
     if chosen != usual:
-        low = chosen.min_lr * matched / chosen.peak_lr
+        low = chosen.min_lr / chosen.peak_lr * matched  # in this order at most the peak
         same = replace(chosen, peak_lr=matched, min_lr=low)
         lines.append(_line(same, f"with the cosine's mean, peak {show_power(matched)}"))
     return Chart(
