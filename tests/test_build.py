@@ -232,7 +232,7 @@ def chapters(entry):
 
 def test_every_page_is_in_the_contents():
     named = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text()))
-    pages = [path for folder in ("book", "notebooks") for path in (ROOT / folder).glob("*.md")]
+    pages = [path for folder in ("book", "book/api", "notebooks") for path in (ROOT / folder).glob("*.md")]
     assert sorted(named) == sorted(str(path.relative_to(ROOT).with_suffix("")) for path in pages)
 
 
