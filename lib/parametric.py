@@ -24,8 +24,7 @@ class ScalingLaw:
     Source: Hoffmann et al. 2022, arXiv:2203.15556, equation 2 (form) and equation 4 (optimum).
 
     >>> from lib.scaling import law
-    >>> chinchilla = law("Besiroglu 2024")
-    >>> round(chinchilla.loss(70e9, 1.4e12), 4)
+    >>> round(law("Besiroglu 2024").loss(70e9, 1.4e12), 4)
     1.9739
     """
 
@@ -285,8 +284,7 @@ class ScalingLaw:
         'undecided'
         """
         errors = (self.origin or UNKNOWN).errors
-        error = errors.E if errors else None
-        return LossVerdict(loss=loss, target_loss=target_loss, error=error)
+        return LossVerdict(loss=loss, target_loss=target_loss, error=errors.E if errors else None)
 
 
 def _tokens_within(compute, n_params):
