@@ -63,3 +63,51 @@ def book_url(book):
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    """A browser for all tests of pages."""
+    from playwright.sync_api import sync_playwright  # not at the top: most tests need no browser
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-quic"], timeout=60_000
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser, book_url):
+    """Opens a page of the book in a fresh profile and records what a quiet page has none of."""
+    from tests.page_checks import watch
+
+    contexts = []
+
+    def open_one(path, url=book_url, prepare=lambda page: None, **options):
+        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.faults = watch(page)
+        prepare(page)
+        page.goto(url + path)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def first(open_page):
+    """Opens the first what-if: (page, id, its number controls)."""
+    from tests.page_whatif import FIRST, numbers_of
+
+    def open_first(query="", **options):
+        name, path = FIRST
+        page = open_page(path + query, **options)
+        return page, f"what-if-{name}", numbers_of(name)
+
+    return open_first

@@ -1,0 +1,105 @@
+"""What a what-if on a page shows, how it is moved, and whether that is what `lib` answers."""
+
+import math
+
+from lib.whatif import catalogue
+from lib.whatif.html import chart_html
+from tests.page_checks import HTML, pages
+
+CATALOGUE = catalogue.WHAT_IFS
+SETTLED = """id => {
+  const answer = document.querySelector(`#${id} .what-if-answer`);
+  const message = document.querySelector(`#${id} .what-if-message`);
+  return answer.getAttribute("aria-busy") === "false" && !message.matches(".what-if-loading");
+}"""
+STATE = """id => {
+  const section = document.getElementById(id);
+  const rows = [...section.querySelectorAll(".what-if-rows th[scope=row]")].map((label) => {
+    const cell = label.nextElementSibling, number = cell.querySelector("data");
+    return [label.textContent, number ? Number(number.value) : (cell.querySelector("summary") ?? cell).textContent];
+  });
+  const fields = [...section.querySelectorAll("[data-control] [name]")].map((field) => [field.name, field.value]);
+  return {
+    rows, settings: Object.fromEntries(fields),
+    title: section.querySelector(".what-if-title").textContent,
+    caption: section.querySelector("figcaption").textContent,
+    faults: [...section.querySelectorAll(".what-if-fault")].map((fault) => fault.textContent),
+    message: section.querySelector(".what-if-message").textContent,
+    spoken: section.querySelector(".what-if-message").matches(".what-if-spoken"),
+    stale: section.querySelector(".what-if-answer").matches(".what-if-stale"),
+  };
+}"""
+
+
+def sections():
+    """One page for each what-if of the catalogue: (name, page)."""
+    texts = {page: (HTML / page).read_text(encoding="utf-8") for page in pages() if (HTML / page).exists()}
+    found = {
+        name: [page for page, text in texts.items() if f'data-name="{name}"' in text] for name in catalogue.WHAT_IFS
+    }
+    return [(name, on[0]) for name, on in found.items() if on]
+
+
+SECTIONS = sections()
+FIRST = SECTIONS[0] if SECTIONS else ("worked-example", "index.html")
+
+
+def numbers_of(name):
+    """The controls of a what-if that are numbers."""
+    return [control for control in catalogue.find(name).controls if not hasattr(control, "options")]
+
+
+def type_text(field, text):
+    field.fill(text)
+    field.press("Enter")
+
+
+def press(page, ident, control, key="ArrowRight", times=1):
+    slider = page.locator(f"#{ident} input[data-for={control.name}]")
+    for _ in range(times):
+        slider.press(key)
+    page.wait_for_function(SETTLED, arg=ident)
+
+
+def assert_as_lib(shown, name):
+    """What the page shows is what `lib` answers, or refuses, for the texts in its fields."""
+    view, refusal = answer_or_refusal(name, shown["settings"])
+    assert (shown["stale"], shown["faults"] or [shown["message"]] * shown["stale"]) == (bool(refusal), refusal)
+    if refusal:
+        return
+    assert shown["title"] == view.title
+    expected = [(row.label, row.text if isinstance(row.value, str) else row.value) for row in ordered(view)]
+    assert [label for label, _ in shown["rows"]] == [label for label, _ in expected]
+    for (label, found), (_, value) in zip(shown["rows"], expected, strict=True):
+        same = found == value if isinstance(value, str) else math.isclose(found, value, rel_tol=1e-12)
+        assert same, f"{label}: {found!r} in the page, {value!r} in lib, for {shown['settings']}"
+    assert text_of(chart_html(view.chart)) == text_of(shown["caption"])
+
+
+def answer_or_refusal(name, settings):
+    try:
+        return catalogue.answer(name, settings), []
+    except catalogue.RefusedError as refused:
+        return None, [str(refused)]
+
+
+def ordered(view):
+    """Rows as they stand on the page: group by group."""
+    groups = dict.fromkeys(row.group for row in view.rows)
+    return [row for group in groups for row in view.rows if row.group == group]
+
+
+def text_of(html):
+    """Letters and digits alone, tags and their attributes left out."""
+    outside = [part.split(">", 1)[-1] for part in html.split("<")]
+    return "".join("".join(outside).split())
+
+
+def same_answer(page, ident, wanted):
+    """True once the page shows the wanted answer."""
+    page.wait_for_function(
+        "([id, title]) => document.querySelector(`#${id} .what-if-title`).textContent === title",
+        arg=[ident, wanted["title"]],
+    )
+    found = page.evaluate(STATE, ident)
+    return (found["rows"], found["settings"]) == (wanted["rows"], wanted["settings"])

@@ -1,0 +1,167 @@
+"""How a what-if behaves on a page: refusals, address, keyboard, screen reader, theme."""
+
+import json
+import subprocess
+
+import pytest
+
+from lib.whatif import catalogue
+from tests.page_checks import findings, load_axe, too_wide
+from tests.page_whatif import FIRST, SECTIONS, SETTLED, STATE, assert_as_lib, press, same_answer, type_text
+
+
+def test_a_refusal_stands_beside_its_control_and_the_last_good_answer_stays(first):
+    page, ident, (number, *_) = first()
+    press(page, ident, number)
+    good = page.evaluate(STATE, ident)
+    field = page.locator(f"#{ident}-{number.name}")
+    type_text(field, "-3")
+    page.wait_for_function(SETTLED, arg=ident)
+    bad = page.evaluate(STATE, ident)
+    assert bad["rows"] == good["rows"]
+    assert bad["stale"]
+    assert len(bad["faults"]) == 1
+    assert number.name in bad["faults"][0]
+    assert field.get_attribute("aria-invalid") == "true"
+    described = field.get_attribute("aria-describedby").split()
+    assert page.locator(f"#{described[0]}").inner_text() == bad["faults"][0]
+    type_text(field, good["settings"][number.name])
+    page.wait_for_function(SETTLED, arg=ident)
+    assert page.evaluate(STATE, ident)["faults"] == []
+    assert field.get_attribute("aria-invalid") is None
+
+
+def test_the_address_brings_a_scenario_back_by_reload_by_link_and_by_the_back_button(first, open_page, book_url):
+    page, ident, (number, *_) = first()
+    start = page.evaluate(STATE, ident)
+    press(page, ident, number, times=3)
+    page.wait_for_function("location.search")
+    moved, address = page.evaluate(STATE, ident), page.url
+    assert moved["rows"] != start["rows"]
+    page.reload()
+    assert same_answer(page, ident, moved)
+    page.goto(book_url + "genindex.html")
+    page.go_back()
+    assert same_answer(page, ident, moved)
+    assert same_answer(open_page(address.removeprefix(book_url)), ident, moved)
+    page.locator(f"#{ident} .what-if-reset").click()
+    page.wait_for_function("!location.search")
+    assert page.evaluate(STATE, ident)["rows"] == start["rows"]
+    assert page.faults == []
+
+
+def test_the_copied_link_opens_the_same_scenario(first, open_page, book_url):
+    page, ident, (number, *_) = first()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    press(page, ident, number, times=3)
+    page.locator(f"#{ident} .what-if-copy").click()
+    page.wait_for_function("id => document.querySelector(`#${id} .what-if-notice`)", arg=ident)
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.endswith(f"#{ident}")
+    assert same_answer(open_page(link.removeprefix(book_url)), ident, page.evaluate(STATE, ident))
+
+
+@pytest.mark.parametrize("damage", ["garbage", "n_gpus:12~x", "%E0%A4%A", ""])
+def test_a_damaged_address_falls_back_to_the_starting_values_and_says_so(first, damage):
+    page, ident, _ = first(f"?{FIRST[0]}={damage}")
+    shown = page.evaluate(STATE, ident)
+    assert "starting values" in shown["message"]
+    assert not shown["spoken"]
+    assert_as_lib(shown | {"message": ""}, FIRST[0])
+    assert page.faults == []
+
+
+def test_a_link_whose_values_lib_refuses_falls_back_and_says_so(first, node, root):
+    name, controls = FIRST[0], catalogue.find(FIRST[0]).controls
+    values = {c.name: c.start if hasattr(c, "options") else "0" for c in controls}
+    script = (
+        f"import {{writeAddress}} from './state.js';"
+        f"process.stdout.write(writeAddress('', '{name}', {json.dumps(values)}))"
+    )
+    page, ident, _ = first(run_module(node, root / "book/live", script))
+    page.wait_for_function("id => document.querySelector(`#${id} .what-if-notice`)", arg=ident)
+    shown = page.evaluate(STATE, ident)
+    assert "starting values" in shown["message"]
+    assert_as_lib(shown | {"message": ""}, name)
+
+
+def run_module(node, folder, script):
+    command = [node, "--input-type=module", "-e", script]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_the_keyboard_alone_is_enough(first):
+    page, ident, _ = first()
+    tab_to(page, f"#{ident} input[type=range]")
+    before = page.evaluate(STATE, ident)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(SETTLED, arg=ident)
+    assert page.evaluate(STATE, ident)["rows"] != before["rows"]
+    assert page.evaluate("document.activeElement.type") == "range"
+    tab_to(page, f"#{ident} .what-if-rows summary")
+    page.keyboard.press("Enter")
+    assert page.locator(f"#{ident} .what-if-rows details[open] p").first.is_visible()
+    page.locator(f"#{ident} .what-if-reset").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "([id, title]) => document.querySelector(`#${id} .what-if-title`).textContent === title",
+        arg=[ident, before["title"]],
+    )
+
+
+def tab_to(page, selector, at_most=300):
+    for _ in range(at_most):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    pytest.fail(f"{selector} is not reached by the Tab key")
+
+
+def test_what_is_open_stays_open_and_focus_stays_where_it_was(first):
+    page, ident, (number, *_) = first()
+    opened = page.locator(f"#{ident} .what-if-rows details").nth(2)
+    opened.locator("summary").click()
+    press(page, ident, number, times=4)
+    assert opened.evaluate("fold => fold.open")
+    assert page.evaluate("document.activeElement.dataset.for") == number.name
+
+
+def test_an_answer_is_announced_once_after_a_drag(first):
+    page, ident, (number, *_) = first()
+    press(page, ident, number)
+    page.evaluate(
+        """id => { window.said = []; const message = document.querySelector(`#${id} .what-if-message`);
+        new MutationObserver(() => said.push(message.textContent)).observe(message, {childList: true}); }""",
+        ident,
+    )
+    press(page, ident, number, times=10)
+    page.wait_for_function("window.said.length")
+    page.wait_for_timeout(1000)
+    assert page.evaluate("said") == [page.evaluate(STATE, ident)["title"]]
+    assert page.locator(f"#{ident} .what-if-message").get_attribute("role") == "status"
+
+
+def test_a_chart_is_drawn_anew_for_the_dark_and_fits_a_phone(open_page):
+    name, path = next((name, path) for name, path in SECTIONS if catalogue.answer(name).chart)
+    page = open_page(path, color_scheme="light")
+    ident = f"what-if-{name}"
+    page.locator(f"#{ident} input[type=range]").first.press("ArrowRight")
+    canvas = page.locator(f"#{ident} canvas")
+    canvas.wait_for()
+    light = canvas.evaluate("canvas => canvas.toDataURL()")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    page.wait_for_function(f"document.querySelector('#{ident} canvas').toDataURL() !== {json.dumps(light)}")
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.wait_for_function(f"document.querySelector('#{ident} canvas').getBoundingClientRect().right <= 360")
+    assert too_wide(page) == []
+    assert page.locator(f"#{ident} .what-if-plot").get_attribute("role") == "img"
+
+
+def test_a_moved_page_is_as_accessible_as_a_still_one(first):
+    page, ident, (number, *_) = first(color_scheme="dark")
+    load_axe(page)
+    press(page, ident, number)
+    type_text(page.locator(f"#{ident}-{number.name}"), "nonsense")
+    page.wait_for_function(SETTLED, arg=ident)
+    assert findings(page) == []

@@ -1,0 +1,101 @@
+"""The worker of a page: fetched ahead, stuck, missing a file, behind another server."""
+
+import http.server
+import json
+import threading
+from functools import partial
+
+import pytest
+
+from tests.page_checks import HTML
+from tests.page_whatif import FIRST, STATE, assert_as_lib, numbers_of, press
+
+
+def stub(script):
+    """Puts another script in the worker's place, as one that is stuck would be."""
+
+    def prepare(page):
+        page.clock.install()
+        page.route("**/worker-*.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+
+    return prepare
+
+
+SILENT = "onmessage = () => {}"
+DEAF = "onmessage = ({data}) => data.type === 'boot' && postMessage({type: 'ready'})"
+
+
+@pytest.mark.parametrize(("script", "seconds", "said"), [(SILENT, 31, "Nothing more came"), (DEAF, 11, "No answer")])
+def test_a_stuck_worker_is_ended_with_a_message_and_the_next_touch_tries_a_fresh_one(first, script, seconds, said):
+    page, ident, (number, *_) = first(prepare=stub(script))
+    before = page.evaluate(STATE, ident)
+    slider = page.locator(f"#{ident} input[data-for={number.name}]")
+    slider.press("ArrowRight")
+    page.wait_for_timeout(500)
+    page.clock.fast_forward(seconds * 1000)
+    page.locator(f"#{ident} .what-if-stopped").wait_for()
+    ended = page.evaluate(STATE, ident)
+    assert said in ended["message"]
+    assert ended["rows"] == before["rows"]
+    assert ended["stale"]
+    page.unroute("**/worker-*.js")
+    press(page, ident, number)
+    assert_as_lib(page.evaluate(STATE, ident), FIRST[0])
+
+
+def test_a_missing_file_is_named(first):
+    page, ident, (number, *_) = first(prepare=lambda page: page.route("**/lib-*.zip", lambda r: r.fulfill(status=404)))
+    page.locator(f"#{ident} input[data-for={number.name}]").press("ArrowRight")
+    page.locator(f"#{ident} .what-if-stopped").wait_for()
+    message = page.evaluate(STATE, ident)["message"]
+    assert "lib-" in message
+    assert "404" in message
+
+
+@pytest.mark.parametrize("saves_data", [False, True])
+def test_the_runtime_is_fetched_ahead_unless_the_browser_saves_data(first, saves_data):
+    script = f"Object.defineProperty(navigator, 'connection', {{value: {{saveData: {json.dumps(saves_data)}}}}})"
+    asked = []
+
+    def prepare(page):
+        page.add_init_script(script)
+        page.on("request", lambda request: "worker-" in request.url and asked.append(request.url))
+
+    page, ident, _ = first(prepare=prepare)
+    page.locator(f"#{ident} form").scroll_into_view_if_needed()
+    page.wait_for_timeout(2500)
+    assert bool(asked) is not saves_data
+    assert page.locator(f"#{ident} progress").count() == 0
+
+
+def test_the_first_touch_shows_how_much_is_fetched(first):
+    def slowly(page):
+        page.route("**/lib-*.zip", lambda route: None)  # never comes
+
+    page, ident, (number, *_) = first(prepare=slowly)
+    page.locator(f"#{ident} input[data-for={number.name}]").press("ArrowRight")
+    bar = page.locator(f"#{ident} progress")
+    bar.wait_for()
+    assert "MB" in page.evaluate(STATE, ident)["message"]
+    page.wait_for_function("id => document.querySelector(`#${id} progress`).value > 1e6", arg=ident)
+    assert bar.evaluate("bar => bar.value < bar.max")
+
+
+def test_the_book_works_in_a_sub_folder_of_a_plain_static_server(open_page, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep/book").symlink_to(HTML)
+    handler = partial(Quiet, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    name, path = FIRST
+    page = open_page(path, url=f"http://127.0.0.1:{server.server_port}/deep/book/")
+    press(page, f"what-if-{name}", numbers_of(name)[0])
+    assert_as_lib(page.evaluate(STATE, f"what-if-{name}"), name)
+    assert page.faults == []
+    server.shutdown()
+    server.server_close()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *details):
+        """Say nothing among the test results."""
