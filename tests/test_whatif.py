@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shlex
 from html.parser import HTMLParser
 
 import pytest
@@ -273,8 +274,6 @@ def test_a_quantity_that_is_no_input_is_laid_at_the_input_that_was_moved(setting
 
 @pytest.mark.parametrize("what_if", EVERY, ids=ids)
 def test_the_command_of_an_answer_gives_the_same_answer(what_if):
-    import shlex
-
     moved = {c.name: c.high if isinstance(c, Number) else c.options[-1] for c in what_if.controls[:1]}
     answer = catalogue.solve(what_if, moved)
     settings = dict(word.split("=", 1) for word in shlex.split(answer.command)[3:])
@@ -506,6 +505,26 @@ def test_no_answer_within_the_sliders_is_ugly_or_a_refusal_of_something_else(wha
     assert control in {"", *(control.name for control in what_if.controls)}, lines
     for line in lines:
         assert [words for words, pattern in UGLY.items() if pattern.search(line)] == [], line
+
+
+@pytest.mark.parametrize("what_if", catalogue.WHAT_IFS.values(), ids=catalogue.WHAT_IFS)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_whatever_is_moved_texts_and_command_say_what_the_values_are(what_if, data):
+    try:
+        answer = catalogue.solve(what_if, data.draw(slid(what_if)))
+    except catalogue.RefusedError:
+        return
+    for row in (row for row in answer.view.rows if not isinstance(row.value, str)):
+        digits = {"abs": 5.1e-5} if row.unit.startswith("nats") else {"rel": 5.1e-4}
+        assert shown(row.text) == pytest.approx(row.value * (100 if row.unit == "%" else 1), **digits), row
+    settings = dict(word.split("=", 1) for word in shlex.split(answer.command)[3:])
+    assert catalogue.solve(what_if, settings).to_dict() == answer.to_dict()
+
+
+def shown(words):
+    number, letter = re.match(r"(-?[0-9,]*[.]?[0-9]+(?:e-?[0-9]+)?)([KMBT]?)(?: |$)", words).groups()
+    return float(number.replace(",", "")) * {"": 1, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}[letter]
 
 
 def said(what_if, moved):

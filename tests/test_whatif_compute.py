@@ -1,6 +1,11 @@
 """The what-ifs on days and utilization: the numbers of a view are those of `lib`, and a slip is refused in one line."""
 
+import math
+from functools import partial
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lib.architecture import MODELS, model
 from lib.compute import calendar_days, model_flops_utilization, training_days
@@ -163,3 +168,39 @@ def test_a_count_that_nobody_has_named_is_answered_first():
     first = view.rows[2]
     assert (first.group, first.label) == ("As TFLOP/s per GPU", "as reported")
     assert first.value == pytest.approx(800, rel=1e-12)
+
+
+# Laws that hold wherever the controls stand.
+
+amounts = {"n_params": st.floats(1e8, 2e12), "n_tokens": st.floats(1e9, 1e14), "n_gpus": st.integers(1, 100_000)}
+shares = {"mfu": st.floats(0.05, 0.75), "goodput": st.floats(0.5, 1)}
+lengths = {"seq_len": st.integers(1024, 131_072)}
+TIMES = ("compute days", "calendar days", "Megatron-Bridge", "Megatron-LM", "PaLM", "Kaplan")
+
+
+@given(moved=st.fixed_dictionaries(amounts | shares | lengths))
+def test_the_parts_of_a_run_make_up_its_whole(moved):
+    found = {row.label: row.value for row in catalogue.answer("days-and-mfu", moved).rows}
+    seconds = found["compute days"] * 86_400
+    approx = partial(pytest.approx, rel=1e-12)
+    assert found["of it useful"] == approx(found["peak of the cluster"] * moved["mfu"])
+    assert found["training compute, 6ND"] == approx(6 * moved["n_params"] * moved["n_tokens"])
+    assert found["training compute, 6ND"] == approx(found["of it useful"] * seconds)
+    assert found["speed while it computes"] * seconds == approx(moved["n_tokens"])
+    assert found["calendar days"] * moved["goodput"] == approx(found["compute days"])
+    assert found["GPU-hours"] == approx(moved["n_gpus"] * found["calendar days"] * 24)
+    assert found["Kaplan"] < found["Megatron-Bridge"] < found["Megatron-LM"] < found["PaLM"] * 1.000001
+
+
+@given(
+    moved=st.fixed_dictionaries(amounts | shares | lengths),
+    name=st.sampled_from(["n_gpus", "mfu", "goodput", "n_tokens", "seq_len"]),
+    factor=st.floats(1.01, 3),
+)
+def test_more_gpus_never_take_more_days_and_more_tokens_never_fewer(moved, name, factor):
+    more = math.ceil(moved[name] * factor) if name in ("n_gpus", "seq_len") else moved[name] * factor
+    changed = moved | {name: min(more, 1.0) if name in shares else more}
+    before, after = ({r.label: r.value for r in catalogue.answer("days-and-mfu", s).rows} for s in (moved, changed))
+    for time in TIMES:
+        shorter, longer = (after, before) if name in ("n_gpus", *shares) else (before, after)
+        assert shorter[time] <= longer[time] * (1 + 1e-12)

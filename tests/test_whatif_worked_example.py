@@ -3,7 +3,10 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lib.corpus import CORPORA
 from lib.hardware import ACCELERATORS
 from lib.whatif.catalogue import RefusedError, solve
 
@@ -91,3 +94,22 @@ def test_a_refusal_names_the_control(settings, at_fault, words):
 def test_gpus_gets_did_you_mean_n_gpus():
     with pytest.raises(RefusedError, match="did you mean 'n_gpus'"):
         solve("worked-example", {"gpus": 128})
+
+
+@given(
+    n_gpus=st.integers(1, 16_384),
+    days=st.floats(1, 120),
+    mfu=st.floats(0.05, 0.7),
+    name=st.sampled_from(list(ACCELERATORS)),
+    source=st.sampled_from(list(CORPORA)),
+)
+def test_its_parts_make_up_its_whole(n_gpus, days, mfu, name, source):
+    settings = {"n_gpus": n_gpus, "days": days, "mfu": mfu, "accelerator": name, "corpus": source}
+    view = solve("worked-example", settings).view
+    found = {row.label: row.value for row in view.rows}
+    budget, passes = found["compute budget"], found[f"passes over {source}"]
+    assert budget == pytest.approx(n_gpus * days * 86_400 * found["useful FLOP/s of one GPU"], rel=1e-12)
+    assert budget == pytest.approx(6 * found["parameters"] * found["tokens"], rel=1e-12)
+    assert found["tokens"] == pytest.approx(passes * found[f"tokens in {source}"], rel=1e-12)
+    assert found["tokens"] == pytest.approx(20 * found["parameters"], rel=1e-12)
+    assert view.checks[0].passed == (found["tokens"] <= found[f"tokens in {source}"])
