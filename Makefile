@@ -7,7 +7,8 @@ PORT ?= 8000
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 STAGE = @$(PY) .ci/stage.py
-OWN_STAGES := tests/test_pages.py tests/test_pyodide.py
+PAGE_TESTS := $(wildcard tests/test_pages*.py)
+OWN_STAGES := $(PAGE_TESTS) tests/test_pyodide.py
 WHOLE_REPORTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 export PYTHONPYCACHEPREFIX := $(CURDIR)/_build/pycache
 export JUPYTER_PLATFORM_DIRS := 1
@@ -50,14 +51,14 @@ setup:
 	@.ci/setup python node
 
 units: setup
-	$(STAGE) 300 "library: units and doctests" -- $(PYTEST) $(OWN_STAGES:%=--ignore=%)
+	$(STAGE) 900 "library: units and doctests" -- $(PYTEST) $(OWN_STAGES:%=--ignore=%)
 
 notebooks: setup
-	$(STAGE) 300 "chapters as notebooks" -- $(PY) .ci/notebooks.py
+	$(STAGE) 600 "chapters as notebooks" -- $(PY) .ci/notebooks.py
 
 pyodide: setup
 	@.ci/setup pyodide
-	$(STAGE) 300 "library in Pyodide" -- $(PYTEST) tests/test_pyodide.py
+	$(STAGE) 600 "library in Pyodide" -- $(PYTEST) tests/test_pyodide.py
 
 pages: book
-	$(STAGE) 600 "pages in a browser" -- $(PYTEST) tests/test_pages.py
+	$(STAGE) 1200 "pages in a browser" -- $(PYTEST) $(PAGE_TESTS)
