@@ -41,7 +41,7 @@ class Allocation:
     @property
     def tokens_per_param(self):
         """D / N."""
-        return self.n_tokens / self.n_params
+        return check.positive_result(tokens_per_param=self.n_tokens / self.n_params)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,8 @@ from lib.names import several as several
 from lib.names import short as short
 from lib.names import text as text
 
+EXACT = 2**53  # beyond it a float is no longer a count
+
 
 def is_array(value):
     """True for an array (of NumPy, say), False for a plain number.
@@ -180,7 +182,7 @@ def fields(record, **kinds):
 
 
 def integer(**values):
-    """Refuse what is not of Python's integer type and at least 1: the sizes that a shape is built from.
+    """Refuse what is not of Python's integer type, from 1 to 2^53: the sizes that a shape is built from.
 
     >>> integer(n_layers=32.0)
     Traceback (most recent call last):
@@ -191,7 +193,7 @@ def integer(**values):
 
 
 def natural(**values):
-    """Refuse what is not of an integer type and at least 0: sizes of parts that may be absent.
+    """Refuse what is not of an integer type, from 0 to 2^53: sizes of parts that may be absent.
 
     >>> natural(learned_positions=0)
     """
@@ -315,6 +317,10 @@ def _integers(rule, values):
         if not isinstance(value, int):
             raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): {rule.allowed}{_kind_slip(value)}")
         _scalar(rule, name, value)
+        if value > EXACT:
+            raise ValueError(
+                f"{name} = {figure(value)}: {rule.allowed}, at most {EXACT:,}, which a float holds exactly"
+            )
 
 
 def _scalar(rule, name, value):

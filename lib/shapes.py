@@ -155,7 +155,7 @@ class Candidate:
     @property
     def distance(self):
         """Signed, a fraction: 0.002 means 0.2 % above the target."""
-        return self.counted_params / self.target_params - 1
+        return check.result(distance=self.counted_params / self.target_params - 1)
 
     @property
     def beside(self):

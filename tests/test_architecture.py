@@ -1,5 +1,6 @@
 """Exact parameter counts: released models, the seed's shapes, and what must hold for any shape."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from lib import facts
 from lib.architecture import FIGURES, MODELS, NORM_KINDS, QK_NORMS, WORDS, Transformer, model
+from lib.flops import head_flops, layer_flops
 
 # model, total, input table, non-embedding, one layer, norms, biases; as PyTorch counts the models that transformers
 # 5.24 builds from the released configurations: unique tensors, tied ones once; non-embedding leaves out the input
@@ -218,3 +220,11 @@ def test_no_count_depends_on_what_is_not_there(shape):
         (shape.qkv_bias, shape.attention_output_bias, shape.mlp_bias, shape.head_bias, shape.norm == "layer")
     )
     assert (shape.norm_params == 0) == (shape.norm == "none" or replace(shape, norm="rms").norm_params == 0)
+
+
+def test_no_size_leads_to_a_count_beyond_any_float():
+    sizes = {"n_layers": 2**53, "d_model": 2**53, "n_heads": 1, "d_ff": 2**53, "vocab_size": 2**53}
+    assert math.isfinite(layer_flops(Transformer(**sizes)) + head_flops(Transformer(**sizes)))
+    for name in sizes:
+        with pytest.raises(ValueError, match=f"^{name} = 1e200: a whole number, 1 or more, at most"):
+            Transformer(**sizes | {name: 10**200})

@@ -166,6 +166,15 @@ def test_a_size_is_a_python_integer(value):
         check.natural(n_layers=value)
 
 
+@pytest.mark.parametrize("refuse", [check.integer, check.natural])
+def test_a_size_is_one_that_a_float_holds_exactly(refuse):
+    refuse(n_layers=2**53)
+    with pytest.raises(ValueError, match=r"^n_layers = 9007199254740992: .*, at most 9,007,199,254,740,992, which"):
+        refuse(n_layers=2**53 + 1)
+    with pytest.raises(ValueError, match=r"^n_layers = an integer of 1329 bits: a whole number"):
+        refuse(n_layers=10**400)
+
+
 def test_zero_of_a_part_that_may_be_absent_passes():
     check.natural(learned_positions=0)
     with pytest.raises(ValueError, match="learned_positions = -1: a whole number, 0 or more"):
@@ -234,4 +243,4 @@ def test_the_nearest_divisors_divide_and_none_lies_between(number, wanted):
 
 
 def test_a_mistyped_size_does_not_search_for_its_divisors_without_end():
-    assert check.nearest_divisors(2**61 - 1, 2**40) == "1"  # a prime
+    assert check.nearest_divisors(2**53 - 111, 2**40) == "1"  # a prime

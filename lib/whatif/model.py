@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from lib import check, units
 
-_EXACT = 2**53  # beyond it a float is no longer a count
 _BEYOND = 1000.0  # how far past a slider's ends a number may be typed: more is a slip of the unit
 _DOT_FOR_COMMA = re.compile(r"\s*[0-9]{1,3}\.000\b(?![.,])")
 
@@ -179,7 +178,7 @@ class Number:
             raise ValueError(f"{self.name} = {error}") from None
         check.finite(**{self.name: value})
         self._refuse_slips(text, value)
-        whole = self.whole and value == value // 1 and abs(value) <= _EXACT
+        whole = self.whole and value == value // 1 and abs(value) <= check.EXACT
         return int(value) if whole else float(value)
 
     def _refuse_slips(self, text, value):
