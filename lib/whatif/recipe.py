@@ -117,7 +117,7 @@ def _notes(recipe):
 
 def _chart(recipe):
     ratio = recipe.run.tokens_per_param
-    laws = ((fitted("peak_lr"), "published runs, fitted"), (DEEPSEEK["peak_lr"], ""), (STEP_LAW["peak_lr"], ""))
+    laws = ((fitted("peak_lr"), "published runs, fitted"), (DEEPSEEK["peak_lr"], "law of DeepSeek"), (STEP_LAW["peak_lr"], ""))
     return Chart(
         title=f"For {show(recipe.run.n_params, 'parameters')} {_ends(recipe)}; others took what the points show.",
         alt="Peak learning rate over model size on log axes. Published runs scatter around the falling line that was "

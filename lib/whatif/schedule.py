@@ -160,7 +160,7 @@ def _chart(chosen, usual, matched):
     if chosen != usual:
         low = chosen.min_lr / chosen.peak_lr * matched  # in this order at most the peak
         same = replace(chosen, peak_lr=matched, min_lr=low)
-        lines.append(_line(same, f"with the cosine's mean, peak {show_power(matched)}"))
+        lines.append(_line(same, f"with the mean of the cosine, peak {show_power(matched)}"))
     return Chart(
         title=f"The same peak is not the same schedule: {chosen.mean_share:.0%} of it on average against "
         f"{usual.mean_share:.0%}.",
