@@ -117,7 +117,7 @@ def _notes(recipe):
 
 def _chart(recipe):
     ratio = recipe.run.tokens_per_param
-    laws = ((fitted("peak_lr"), "published runs, fitted"), (DEEPSEEK["peak_lr"], "law of DeepSeek"), (STEP_LAW["peak_lr"], ""))
+    laws = {"published runs, fitted": fitted, "law of DeepSeek": DEEPSEEK.get, "Step Law": STEP_LAW.get}
     return Chart(
         title=f"For {show(recipe.run.n_params, 'parameters')} {_ends(recipe)}; others took what the points show.",
         alt="Peak learning rate over model size on log axes. Published runs scatter around the falling line that was "
@@ -125,7 +125,7 @@ def _chart(recipe):
         x=Axis(label="model size N (parameters)", scale="log"),
         y=Axis(label="peak learning rate (for AdamW)", scale="log"),
         series=(
-            *(_line(law, name or law.name, ratio) for law, name in laws),
+            *(_line(law("peak_lr"), name, ratio) for name, law in laws.items()),
             _seed_line(),
             Series(
                 label="published runs",
