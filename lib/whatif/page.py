@@ -15,6 +15,8 @@ from lib import check
 from lib.whatif import catalogue
 from lib.whatif.html import answer_html, chart_html
 
+MOST_BRACKETS = 100  # settings are flat; thousands of nested brackets overflow the browser's stack and end the worker
+
 
 def respond(name, settings_json):
     """Answer a what-if for the page.
@@ -34,9 +36,10 @@ def respond(name, settings_json):
 
 
 def _settings(settings_json):
+    flat = isinstance(settings_json, str) and settings_json.count("[") + settings_json.count("{") <= MOST_BRACKETS
     try:
-        settings = json.loads(settings_json)
-    except (ValueError, TypeError, RecursionError):  # no JSON, no text, brackets without end
+        settings = json.loads(settings_json) if flat else None
+    except ValueError:
         settings = None
     if not isinstance(settings, dict):
         raise catalogue.RefusedError(f"settings = {check.short(settings_json)}: a JSON object")
