@@ -428,3 +428,12 @@ def test_labels_at_line_ends_keep_their_order_and_distance():
     gaps = [b - a for a, b in zip(sorted(centres), sorted(centres)[1:], strict=False)]
     assert min(gaps) >= 12
     assert [centres.index(c) for c in sorted(centres)] == [2, 0, 1, 3]
+
+
+@pytest.mark.parametrize("label", ["cost ($) of $5 and $6", "$x^$", "$$", r"\\frac{1}{$", "<b>&amp;", "_a_%s{0}", ""])
+def test_a_label_is_drawn_as_it_is_written(label):
+    axes = {"x": Axis(label=label), "y": Axis(label=label, scale="log")}
+    chart = Chart(title=label, alt=label, series=(Series(label=label, x=(1.0, 2.0), y=(1.0, 5.0)),), **axes)
+    drawn = ElementTree.fromstring(plots.draw_chart(chart))
+    texts = {"".join(element.itertext()) for element in drawn.iter() if element.tag.endswith("text")}
+    assert label in texts | {""}

@@ -460,6 +460,23 @@ def test_a_series_refuses_points_that_are_not_finite():
         Series(label="loss", x=(1.0, 2.0), y=(1.0, math.nan))
 
 
+LINE = Series(label="loss", x=(1.0, 2.0), y=(3.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"series": ()}, "series: at least one with at least one point"),
+        ({"series": (Series(label="none", x=(), y=()),)}, "series: at least one with at least one point"),
+        ({"y": Axis(label="loss (nats)", scale="log")}, r"loss \(nats\): numbers above 0 on a logarithmic axis"),
+        ({"x": Axis(label="n", scale="log"), "references": (Reference(label="-", value=-1.0),)}, "n: numbers above 0"),
+    ],
+)
+def test_a_chart_refuses_what_cannot_be_drawn(parts, message):
+    with pytest.raises(ValueError, match=message):
+        Chart(**{"title": "", "alt": "", "x": Axis(label="n"), "y": Axis(label="y"), "series": (LINE,)} | parts)
+
+
 # Text
 
 

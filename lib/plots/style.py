@@ -27,6 +27,7 @@ _RC = {
     "font.family": "DejaVu Sans",  # wider than the page's own fonts: what fits here fits there
     "font.size": TEXT,
     "figure.dpi": 72,  # a point is a unit of the picture
+    "text.parse_math": False,  # $5 is a price
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": INK,

@@ -98,6 +98,14 @@ class Chart:
     series: tuple[Series, ...]
     references: tuple[Reference, ...] = ()
 
+    def __post_init__(self):
+        if not any(series.x for series in self.series):
+            raise ValueError("series: at least one with at least one point")
+        for name in ("x", "y"):
+            axis, marks = getattr(self, name), [mark.value for mark in self.references if mark.axis == name]
+            if axis.scale == "log" and min([*marks, *(v for s in self.series for v in getattr(s, name))]) <= 0:
+                raise ValueError(f"{axis.label}: numbers above 0 on a logarithmic axis")
+
     def to_dict(self):
         """The chart as plain data: what the page's chart library is given."""
         return vars(self) | {
