@@ -154,6 +154,12 @@ def test_a_fit_finds_the_law_that_made_the_runs(law, objective):
     assert max(map(abs, fit.residuals)) < 1e-5
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_minimiser_goes_to_the_bottom_of_a_tiny_objective(objective):
+    """Its rule to stop is relative to 1 where the objective is below 1: unscaled it would stop at 1e-21."""
+    assert fit_law(of_law(truth(), SIZES, TOKENS), objective, n_starts=10).objective_sum < 1e-25
+
+
 @settings(max_examples=15)
 @given(k=st.floats(1e-3, 1e3), m=st.floats(1e-3, 1e3), seed=st.integers(0, 99))
 def test_the_unit_of_parameters_and_tokens_moves_only_a_and_b(k, m, seed):
