@@ -10,9 +10,6 @@ import pytest
 CORE = ("units", "compute", "flops", "mfu", "scaling", "architecture", "whatif")
 OUTSIDE = {"subprocess", "socket", "signal"}  # a test that starts a process or a server
 KNOWN = {*sys.stdlib_module_names, "lib", "tests", "pytest", "hypothesis"} - OUTSIDE
-SHARED = {"root", "node", "chromium", "book", "book_url"}  # conftest's fixtures: the repository, the tools, the pages
-# Its nested brackets overflow the stack of WebAssembly, which ends Pyodide itself; a page sends flat settings alone.
-LEFT_OUT = "tests/test_whatif.py::test_a_damaged_message_is_refused_and_not_raised"
 LEAST = 300  # tests: fewer means that something has slipped out of the selection
 
 
@@ -31,7 +28,7 @@ def test_the_library_passes_its_own_tests_in_pyodide(root, node, packages):
     assert {f"tests/test_{name}.py" for name in CORE} <= set(tests)
     command = [node, root / "tests/pyodide/run.mjs", packages, "-c", "/dev/null", "--rootdir=/repository"]
     options = ["--import-mode=importlib", "--doctest-modules", "--noconftest", "-q", "-p", "no:cacheprovider"]
-    ignored = [f"--deselect={LEFT_OUT}", *(f"--ignore={path}" for path in sorted(heavy))]
+    ignored = [f"--ignore={path}" for path in sorted(heavy)]
     done = subprocess.run(
         [*command, *options, *ignored, "lib", *tests], capture_output=True, text=True, timeout=280, check=False
     )
@@ -41,7 +38,7 @@ def test_the_library_passes_its_own_tests_in_pyodide(root, node, packages):
 
 def heavy_modules(root):
     """Modules of `lib` and of its tests that import, at their top or by another module, what Pyodide has not."""
-    paths = {name_of(path, root): path for path in [*root.glob("lib/**/*.py"), *root.glob("tests/test_*.py")]}
+    paths = {name_of(path, root): path for path in [*root.glob("lib/**/*.py"), *root.glob("tests/*.py")]}
     imports = {name: imported(path) | packages_of(name) for name, path in paths.items()}
     heavy = {name for name, found in imports.items() if any(one.split(".")[0] not in KNOWN for one in found)}
     while more := {name for name, found in imports.items() if name not in heavy and found & heavy}:
@@ -50,8 +47,14 @@ def heavy_modules(root):
 
 
 def bound_to_the_repository(root):
-    """Test modules that take a fixture of conftest.py."""
-    return [path for path in root.glob("tests/test_*.py") if SHARED & arguments(path)]
+    """Test modules that take a fixture of conftest.py, or a helper that stands beside the tests."""
+    shared = {
+        node.name
+        for node in ast.parse((root / "tests/conftest.py").read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    tests = root.glob("tests/test_*.py")
+    return [path for path in tests if shared & arguments(path) or "tests" in imported(path)]
 
 
 def arguments(path):
