@@ -169,6 +169,7 @@ def scale_of(compute):
     """
     check.scalar(compute=compute)
     check.positive(compute=compute)
+    compute = float(compute)
 
     def distance(scale):
         return max(scale.low_flops / compute, compute / scale.high_flops, 1.0)

@@ -161,7 +161,9 @@ def scalar(**values):
 
 
 def fields(record, **kinds):
-    """Refuse fields of a dataclass that are not of their kind; None passes where it is the field's default.
+    """Refuse fields of a dataclass that are not of their kind, and make floats of NumPy's plain ones.
+
+    None passes where it is the field's default.
 
     Args:
         record: an instance, in its `__post_init__`.
@@ -179,6 +181,8 @@ def fields(record, **kinds):
             if kind in _RULED:
                 scalar(**{name: value})
             _KINDS[kind](**{name: value})
+            if isinstance(value, float):  # NumPy's is one too, and would print its type wherever the record goes
+                object.__setattr__(record, name, float(value))
 
 
 def integer(**values):

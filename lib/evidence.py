@@ -60,7 +60,7 @@ class Range:
         for value, ends in ((n_params, self.n_params), (n_tokens, self.n_tokens)):
             if ends is not None:
                 inside = inside & (value >= ends[0]) & (value <= ends[1])
-        return inside
+        return inside if check.is_array(inside) else bool(inside)
 
     def beyond(self, n_params, n_tokens):
         """How far a run outside lies beyond the runs that were fitted, in words.

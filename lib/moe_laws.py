@@ -38,7 +38,7 @@ def effective_experts(n_experts, E_start, E_max):  # noqa: N803
     check.positive(E_start=E_start, E_max=E_max)
     if E_start >= E_max:
         raise ValueError(f"E_start = {E_start}: below E_max, {E_max}")
-    return 1 / (1 / (n_experts - 1 + 1 / (1 / E_start - 1 / E_max)) + 1 / E_max)
+    return check.result(experts=1 / (1 / (n_experts - 1 + 1 / (1 / E_start - 1 / E_max)) + 1 / E_max))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -117,7 +117,7 @@ class DataLimitedLaw:
     def epochs(self, n_tokens):
         """Passes over the unique tokens, D / U; below 1 some are left unread."""
         check.positive(n_tokens=n_tokens)
-        return n_tokens / self.unique_tokens
+        return check.result(epochs=n_tokens / self.unique_tokens)
 
     def loss(self, n_params, n_tokens):
         """Loss of a run that repeats what it must  [nats per token].
@@ -174,7 +174,7 @@ class DataLimitedLaw:
             middle = (low + high) / 2
             low, high = (middle, high) if self._leans_larger(compute, math.exp(middle)) else (low, middle)
         n_params = math.exp(low)
-        return n_params, compute / (TRAIN_FLOPS_PER_PARAM * n_params)
+        return n_params, check.result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params))
 
     def _leans_larger(self, compute, n_params):
         """Whether one per cent more parameters would lower the loss more than the tokens that they cost raise it.

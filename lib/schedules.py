@@ -30,7 +30,7 @@ def warmup(step, warmup_steps):
     """
     check.non_negative(step=step, warmup_steps=warmup_steps)
     none = warmup_steps == 0
-    return minimum(step + none, warmup_steps + none) / (warmup_steps + none)
+    return check.result(warmup=minimum(step + none, warmup_steps + none) / (warmup_steps + none))
 
 
 def cosine_lr(step, peak_lr, min_lr, total_steps, warmup_steps):
@@ -56,7 +56,7 @@ def cosine_lr(step, peak_lr, min_lr, total_steps, warmup_steps):
     """
     part = _part(step, peak_lr, min_lr, total_steps, warmup_steps)
     cos = part.__array_namespace__().cos(math.pi * part) if is_array(part) else math.cos(math.pi * part)
-    return warmup(step, warmup_steps) * (min_lr + (peak_lr - min_lr) * (1 + cos) / 2)
+    return check.result(lr=warmup(step, warmup_steps) * (min_lr + (peak_lr - min_lr) * (1 + cos) / 2))
 
 
 def linear_lr(step, peak_lr, min_lr, total_steps, warmup_steps):
@@ -74,7 +74,7 @@ def linear_lr(step, peak_lr, min_lr, total_steps, warmup_steps):
     '1.500e-04'
     """
     part = _part(step, peak_lr, min_lr, total_steps, warmup_steps)
-    return warmup(step, warmup_steps) * (peak_lr - (peak_lr - min_lr) * part)
+    return check.result(lr=warmup(step, warmup_steps) * (peak_lr - (peak_lr - min_lr) * part))
 
 
 def wsd_lr(step, peak_lr, min_lr, total_steps, warmup_steps, decay_steps):
@@ -95,7 +95,7 @@ def wsd_lr(step, peak_lr, min_lr, total_steps, warmup_steps, decay_steps):
     ['1.0e-04', '2.0e-04', '1.0e-04', '0.0e+00']
     """
     part = _decayed(step, peak_lr, min_lr, total_steps, warmup_steps, decay_steps)
-    return warmup(step, warmup_steps) * (peak_lr - (peak_lr - min_lr) * part)
+    return check.result(lr=warmup(step, warmup_steps) * (peak_lr - (peak_lr - min_lr) * part))
 
 
 def wsd_sqrt_lr(step, peak_lr, min_lr, total_steps, warmup_steps, decay_steps):
@@ -113,7 +113,7 @@ def wsd_sqrt_lr(step, peak_lr, min_lr, total_steps, warmup_steps, decay_steps):
     '1.0e-04'
     """
     part = _decayed(step, peak_lr, min_lr, total_steps, warmup_steps, decay_steps)
-    return warmup(step, warmup_steps) * (peak_lr - (peak_lr - min_lr) * part**0.5)
+    return check.result(lr=warmup(step, warmup_steps) * (peak_lr - (peak_lr - min_lr) * part**0.5))
 
 
 def _refuse(step, peak_lr, min_lr, total_steps, warmup_steps):

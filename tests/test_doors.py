@@ -10,6 +10,8 @@ import inspect
 import math
 import pkgutil
 import re
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -67,7 +69,27 @@ ELSEWHERE += (
 )
 
 SEVEN = "7"  # a number in text, which only a control reads
-NO_NUMBER = (None, True, SEVEN, b"7", 1j, [1.0], {}, np.bool_(True), np.int64(7), np.array([1, 2]), np.array([]))
+NO_NUMBER = (
+    None,
+    True,
+    SEVEN,
+    b"7",
+    1j,
+    [1.0],
+    {},
+    np.bool_(True),
+    np.int64(7),
+    np.float32(7),
+    Decimal(7),
+    Fraction(7),
+)
+NO_NUMBER += (
+    np.array(7.0),
+    np.array([1, 2]),
+    np.array([]),
+    np.array([[1, 2], [3, 4]]),
+    np.ma.array([1.0, 2.0], mask=[0, 1]),
+)
 NOT_FINITE = (math.nan, math.inf, -math.inf, 10**400)
 NO_TEXT = (None, 5, 1.5, True, b"text", ["text"], np.array([1.0]))
 TWO = np.array([1.0, 1.0])  # fine for a formula, too many for a dataclass
@@ -495,12 +517,23 @@ def _is_told(message, argument, bad):
         "an integer of 1329 bits",
     )
     assert any(words in message for words in shown), (bad, message)
+    assert len(message.splitlines()) == 1, message
 
 
 @pytest.mark.parametrize("name", sorted({d[0] for d in DOORS}))
 def test_the_good_values_are_taken(name):
     function, good = next((d[2], d[3]) for d in DOORS if d[0] == name)
     function(**good)
+
+
+FLOATS = [door for door in DOORS if isinstance(door[3].get(door[1]), float) and not inspect.isclass(door[2])]
+
+
+@pytest.mark.parametrize(("name", "argument", "function", "good"), FLOATS, ids=[f"{d[0]}-{d[1]}" for d in FLOATS])
+def test_a_number_of_numpys_gives_a_plain_number_back(name, argument, function, good):
+    found = function(**good | {argument: np.float64(good[argument])})
+    assert repr(found) == repr(function(**good))
+    assert "np." not in repr(found)
 
 
 @pytest.mark.parametrize("what_if", WHAT_IFS)

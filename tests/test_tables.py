@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from lib import counts, fortnight, reference
@@ -50,7 +49,7 @@ MAKERS = {
     reference.budgets: {"cluster": Cluster(accelerator="h100", n_gpus=8), "mfu": 0.4, "compute": (1e22,)},
 }
 ARGUMENTS = [(maker, argument) for maker, good in MAKERS.items() for argument in good]
-NOTHING = (None, True, -1.0, math.nan, "", [], {}, [None], np.array([-1.0]), object())
+NOTHING = (None, True, -1.0, math.nan, "", [], {}, [None], [-1.0], object())
 
 
 @pytest.mark.parametrize(("maker", "argument"), ARGUMENTS, ids=lambda value: getattr(value, "__name__", value))

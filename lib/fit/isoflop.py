@@ -47,7 +47,7 @@ class IsoflopFit:
         check.positive(compute=compute)
         slope, level = self._line
         n_params = math.exp(level + slope * math.log(compute))
-        return n_params, compute / train_flops(n_params, 1.0)
+        return n_params, check.result(n_tokens=compute / train_flops(n_params, 1.0))
 
     def size_ratio(self, law, compute):
         """The best size by this line over that of a known law: 1 would be no bias.
