@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from lib import check
-from lib.elementwise import log, minimum
+from lib.elementwise import minimum
 
 CRITICAL_TOKENS = 2e8  # B* of Kaplan's law, tokens
 CRITICAL_POWER = 0.21  # alpha_B
@@ -229,10 +229,9 @@ class Ramp:
     @property
     def ramp_steps(self):
         """Steps that the ramp takes: ramp_tokens ln(last / first) / (last - first), the integral of 1 / batch."""
-        growth = self.batch_tokens / self.first_tokens
-        if growth == 1:
-            return self.ramp_tokens / self.batch_tokens
-        return self.ramp_tokens * log(growth) / (self.batch_tokens - self.first_tokens)
+        growth = (self.batch_tokens - self.first_tokens) / self.first_tokens
+        # Of 1 + growth the logarithm would lose every digit where the batches are nearly the same.
+        return self.ramp_tokens / self.first_tokens * (math.log1p(growth) / growth if growth else 1.0)
 
     @property
     def extra_steps(self):
