@@ -68,6 +68,7 @@ class Range:
         >>> Range(n_params=(768, 1.5e9)).beyond(7.77e9, 21.4e9)
         '5.2 times the size of the largest fitted model'
         """
+        check.scalar(n_params=n_params, n_tokens=n_tokens)
         check.positive(n_params=n_params, n_tokens=n_tokens)
         compute = train_flops(n_params, n_tokens)
         if self.compute_at_most is not None and compute > self.compute_at_most:
@@ -81,7 +82,7 @@ class Range:
 
 def _ends(name, ends):
     if not isinstance(ends, tuple) or len(ends) != 2:
-        raise TypeError(f"{name} = {ends!r} ({type(ends).__name__}): two numbers, the lower end first")
+        raise TypeError(f"{name} = {check.short(ends)} ({type(ends).__name__}): two numbers, the lower end first")
     for place, end in enumerate(ends):
         check.scalar(**{f"{name}[{place}]": end})
         check.positive(**{f"{name}[{place}]": end})
@@ -130,6 +131,7 @@ class Origin:
         >>> dense.label(1e10, 2e11, n_experts=8)
         'not fitted for mixtures of experts; extrapolated: 1.2 times the compute of the largest fitted run'
         """
+        check.scalar(n_params=n_params, n_tokens=n_tokens)
         check.positive(n_params=n_params, n_tokens=n_tokens)
         check.integer(n_experts=n_experts)
         reach = self._reach(n_params, n_tokens)

@@ -53,7 +53,7 @@ class SizeTable:
         check.fields(self, text="name source")
         for field in ("sizes", "values"):
             if not isinstance(getattr(self, field), tuple) or not getattr(self, field):
-                raise TypeError(f"{field} = {getattr(self, field)!r}: a tuple of numbers")
+                raise TypeError(f"{field} = {check.short(getattr(self, field))}: a tuple of numbers")
             for place, value in enumerate(getattr(self, field)):
                 check.scalar(**{f"{field}[{place}]": value})
                 check.positive(**{f"{field}[{place}]": value})

@@ -76,7 +76,7 @@ class ScalingLaw:
         1.9322
         """
         check.positive(n_params=n_params, n_tokens=n_tokens)
-        return check.result(loss=self._loss(n_params, n_tokens))
+        return check.positive_result(loss=self._loss(n_params, n_tokens))
 
     def _loss(self, n_params, n_tokens):
         return self.E + self.A / n_params**self.alpha + self.B / n_tokens**self.beta
@@ -101,7 +101,7 @@ class ScalingLaw:
         '9.586e+10 1.739e+12'
         """
         check.positive(compute=compute)
-        n_params = check.result(n_params=self._balance * (compute / TRAIN_FLOPS_PER_PARAM) ** self.params_exponent)
+        n_params = check.positive_result(n_params=self._balance * (compute / TRAIN_FLOPS_PER_PARAM) ** self.params_exponent)
         return n_params, _tokens_within(compute, n_params)
 
     def params_for(self, n_tokens):
@@ -112,7 +112,7 @@ class ScalingLaw:
         '5.1e+08'
         """
         check.positive(n_tokens=n_tokens)
-        return check.result(n_params=self._balance * (self._balance * n_tokens) ** (self.beta / self.alpha))
+        return check.positive_result(n_params=self._balance * (self._balance * n_tokens) ** (self.beta / self.alpha))
 
     def tokens_per_param(self, compute):
         """D* / N* at a budget.
@@ -181,7 +181,7 @@ class ScalingLaw:
         1.9923
         """
         check.positive(n_params=n_params)
-        return check.result(floor=self.E + self.A / n_params**self.alpha)
+        return check.positive_result(floor=self.E + self.A / n_params**self.alpha)
 
     def fewest_tokens(self, target_loss, n_params):
         """Tokens with which a size reaches a loss: (B / (L - E - A / N^alpha))^(1/beta). The isoloss curve.
@@ -202,7 +202,7 @@ class ScalingLaw:
         floor = self.floor(n_params)
         if not every(target_loss > floor):
             _refuse(floor, target_loss, f"the floor of this size under {self.name}, with endless tokens")
-        return check.result(n_tokens=(self.B / (target_loss - floor)) ** (1 / self.beta))
+        return check.positive_result(n_tokens=(self.B / (target_loss - floor)) ** (1 / self.beta))
 
     def fewest_params(self, target_loss, n_tokens):
         """The smallest size that reaches a loss on so many tokens: (A / (L - E - B / D^beta))^(1/alpha).
@@ -219,10 +219,10 @@ class ScalingLaw:
         '7e+10'
         """
         check.positive(target_loss=target_loss, n_tokens=n_tokens)
-        floor = check.result(floor=self.E + self.B / n_tokens**self.beta)
+        floor = check.positive_result(floor=self.E + self.B / n_tokens**self.beta)
         if not every(target_loss > floor):
             _refuse(floor, target_loss, f"the floor of these tokens under {self.name}, with endless parameters")
-        return check.result(n_params=(self.A / (target_loss - floor)) ** (1 / self.alpha))
+        return check.positive_result(n_params=(self.A / (target_loss - floor)) ** (1 / self.alpha))
 
     def least_compute(self, target_loss):
         """The smallest budget that reaches a loss, spent at the optimum  [FLOP].
@@ -289,7 +289,7 @@ class ScalingLaw:
 
 def _tokens_within(compute, n_params):
     """D = C / (6 N), for values that were checked."""
-    return check.result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params))
+    return check.positive_result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params))
 
 
 def _refuse(floor, target_loss, what):

@@ -427,3 +427,17 @@ def test_every_law_says_what_its_numbers_count_and_where_they_come_from():
         assert origin.tokenizer
         assert origin.corpus
         assert any(year in published.source for year in ("2022", "2023", "2024"))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_budget_that_buys_nothing_is_refused(name):
+    with pytest.raises(
+        ValueError, match=r"^n_params = 0: a finite number above 0; the inputs are too large or too small"
+    ):
+        law(name).optimum(5e-324)
+
+
+def test_what_a_table_says_of_a_run_is_said_of_one_run(np):
+    for words in (law("Hoffmann 2022").label, law("Besiroglu 2024").label):
+        with pytest.raises(TypeError, match=r"^n_params \(array of float64\): one number"):
+            words(np.array([1e9, 2e9]), 2e10)
