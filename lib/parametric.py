@@ -101,7 +101,9 @@ class ScalingLaw:
         '9.586e+10 1.739e+12'
         """
         check.positive(compute=compute)
-        n_params = check.positive_result(n_params=self._balance * (compute / TRAIN_FLOPS_PER_PARAM) ** self.params_exponent)
+        n_params = check.positive_result(
+            n_params=self._balance * (compute / TRAIN_FLOPS_PER_PARAM) ** self.params_exponent
+        )
         return n_params, _tokens_within(compute, n_params)
 
     def params_for(self, n_tokens):
