@@ -3,12 +3,13 @@
 Where a law answers, the table says how far it is stretched: within the runs that it was fitted to, or beyond them.
 """
 
-from lib import flops
+from lib import check, flops
 from lib.allocations import PUBLISHED, Comparison
 from lib.architecture import model
 from lib.budget_laws import RULE_OF_20
 from lib.ensemble import DENSE, Ensemble
 from lib.kaplan_gap import CORRECTIONS
+from lib.plan import Brief
 from lib.scaling import law
 from lib.tables import Table
 from lib.units import show
@@ -111,6 +112,8 @@ def sizes(brief, names):
     >>> print(*str(sizes(H100_MONTH, ["llama-3-8b"])).splitlines()[2].split())
     Llama 3 8B 2.0135 missed 2.0143 missed 1.9923
     """
+    check.instance(Brief, brief=brief)
+    check.several(names=names)
     if brief.loss_at_most is None:
         raise ValueError(f"loss_at_most = None: {brief.name!r} asks for no loss")
     chosen = law(brief.law_name)

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from lib import counts, fortnight, reference
+from lib import counts, fortnight, reference, side_by_side
 from lib.architecture import model
 from lib.gpu_hours import run
 from lib.hardware import Cluster
-from lib.plan import A100_FORTNIGHT, Plan
+from lib.plan import A100_FORTNIGHT, H100_MONTH, Plan
 from lib.shapes import search
 from lib.speeds import speed
 from lib.tables import Table
@@ -46,6 +46,9 @@ MAKERS = {
     fortnight.candidate_table: {"candidates": search(13.46e9, n_best=1)},
     fortnight.passes_table: {"n_tokens": 269e9, "names": ["The Pile"]},
     fortnight.hours_table: {"runs": [run("llama 13b")], "mfu": 0.45, "goodput": 1.0},
+    side_by_side.sizes: {"brief": H100_MONTH, "names": ["llama-3-8b"]},
+    side_by_side.laws: {"compute": 5.76e23},
+    side_by_side.runs: {"law_name": "besiroglu"},
     reference.budgets: {"cluster": Cluster(accelerator="h100", n_gpus=8), "mfu": 0.4, "compute": (1e22,)},
 }
 ARGUMENTS = [(maker, argument) for maker, good in MAKERS.items() for argument in good]
