@@ -73,3 +73,18 @@ def dtype(start):
         aliases=("precision", "data_type"),
         help="of the matrix products: it decides the peak",
     )
+
+
+def budget(start, help):
+    """The control for a compute budget, with the words by which people name one."""
+    return Number(
+        name="compute",
+        label="compute budget",
+        start=start,
+        low=1e19,
+        high=1e26,
+        unit="FLOP",
+        scale="log",
+        aliases=("budget", "flops", "c", "train_flops", "compute_flops"),
+        help=help,
+    )

@@ -8,6 +8,7 @@ from lib.moe_laws import MOE_LAWS
 from lib.overtraining import Lifetime
 from lib.repeated_data import DataLimitedLaw
 from lib.scaling import FACTS, LAWS
+from lib.whatif import controls
 from lib.whatif.law_rows import scarce_rows, spread_rows, use_rows, vote_rows
 from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Series, View, WhatIf
 from lib.whatif.scaling import best_rows
@@ -119,16 +120,8 @@ WHAT_IFS = (
         question="How far do other laws, the model's use and scarce text move the best size?",
         view=explorer_view,
         controls=(
-            Number(
-                name="compute",
-                label="compute budget",
-                start=_COMPUTE,
-                low=1e19,
-                high=1e26,
-                unit="FLOP",
-                scale="log",
-                aliases=("budget", "flops", "c", "train_flops", "compute_flops"),
-                help="6 x parameters x tokens; 1.89e24 is a month on 2,048 H100s, MFU 0.40, goodput 0.90",
+            controls.budget(
+                _COMPUTE, "6 x parameters x tokens; 1.89e24 is a month on 2,048 H100s, MFU 0.40, goodput 0.90"
             ),
             Choice(
                 name="law",

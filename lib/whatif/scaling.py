@@ -3,6 +3,7 @@
 from lib import scaling, units
 from lib.compute import TOKENS_PER_PARAM, chinchilla_optimal, train_flops
 from lib.units import show_power
+from lib.whatif import controls
 from lib.whatif.model import Axis, Chart, Choice, Number, Row, Series, View, WhatIf
 
 # The plan of the worked example: 128 A100s for two weeks at an MFU of 0.45, at 20 tokens a parameter.
@@ -202,17 +203,7 @@ WHAT_IFS = (
         question="How large a model does a budget want, how much does another size cost, and do the laws agree?",
         view=allocation_view,
         controls=(
-            Number(
-                name="compute",
-                label="compute budget",
-                start=_COMPUTE,
-                low=1e19,
-                high=1e26,
-                unit="FLOP",
-                scale="log",
-                aliases=("budget", "flops", "c", "train_flops", "compute_flops"),
-                help="6 x parameters x tokens; 2.17e22 is 128 A100s for two weeks at an MFU of 0.45",
-            ),
+            controls.budget(_COMPUTE, "6 x parameters x tokens; 2.17e22 is 128 A100s for two weeks at an MFU of 0.45"),
             Choice(
                 name="law",
                 label="law",
