@@ -2,8 +2,8 @@
 
 import pytest
 
-from lib.allocations import PUBLISHED, Allocation, Comparison, published
 from lib.scaling import law
+from lib.scaling.allocations import PUBLISHED, Allocation, Comparison, published
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lib import facts
 from lib.architecture import FIGURES, MODELS, NORM_KINDS, QK_NORMS, WORDS, Transformer, model
-from lib.flops import head_flops, layer_flops
+from lib.compute.flops import head_flops, layer_flops
 
 # model, total, input table, non-embedding, one layer, norms, biases; as PyTorch counts the models that transformers
 # 5.24 builds from the released configurations: unique tensors, tied ones once; non-embedding leaves out the input

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.batches import (
+from lib.recipe.batches import (
     Ramp,
     accumulation_steps,
     critical_batch_tokens,

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.budget_laws import (
+from lib.compute import chinchilla_optimal, train_flops
+from lib.scaling.budget_laws import (
     BUDGET_LAWS,
     FACTS,
     QUANTITIES,
@@ -16,7 +17,6 @@ from lib.budget_laws import (
     kaplan_data_loss,
     kaplan_size_loss,
 )
-from lib.compute import chinchilla_optimal, train_flops
 
 KAPLAN, LLAMA, DEEPSEEK = budget_law("kaplan"), budget_law("llama 3"), budget_law("deepseek")
 APPROACH_1, APPROACH_2 = budget_law("approach 1"), budget_law("approach 2")

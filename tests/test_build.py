@@ -217,11 +217,6 @@ def test_the_lock_meets_every_requirement_of_the_project():
         assert wanted.specifier.contains(PINS[wanted.name]), wanted
 
 
-def test_every_package_of_lib_is_installed():
-    packages = {str(path.parent.relative_to(ROOT)).replace("/", ".") for path in ROOT.glob("lib/**/__init__.py")}
-    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages
-
-
 def chapters(entry):
     """The files that a table of contents names, in order."""
     if isinstance(entry, list):

@@ -2,13 +2,12 @@
 
 import pytest
 
-from lib import counts
 from lib.architecture import MODELS, model
-from lib.compute import train_flops
-from lib.flops import train_flops_per_token
-from lib.gpu_hours import run
-from lib.mfu import CONVENTIONS
-from lib.speeds import SPEEDS, speed
+from lib.compute import counts, train_flops
+from lib.compute.flops import train_flops_per_token
+from lib.compute.gpu_hours import run
+from lib.compute.mfu import CONVENTIONS
+from lib.compute.speeds import SPEEDS, speed
 
 LLAMA_8B = model("llama-3-8b")
 

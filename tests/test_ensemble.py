@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.budget_laws import RULE_OF_20, budget_law
-from lib.ensemble import DENSE, GROUPS, Ensemble, Regret, Vote, dense_law, valley
-from lib.parametric import ScalingLaw
 from lib.scaling import LAWS, law
+from lib.scaling.budget_laws import RULE_OF_20, budget_law
+from lib.scaling.ensemble import DENSE, GROUPS, Ensemble, Regret, Vote, dense_law, valley
+from lib.scaling.parametric import ScalingLaw
 
 BESIROGLU = law("Besiroglu 2024")
 any_law = st.builds(

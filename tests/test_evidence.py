@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from lib.evidence import Origin, Range
 from lib.scaling import law
+from lib.scaling.evidence import Origin, Range
 
 DENSE = Origin(source="a paper", n_counts="all", tokenizer="any", corpus="any", fitted=Range(compute_at_most=1e22))
 

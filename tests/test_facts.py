@@ -133,5 +133,5 @@ def test_every_row_of_every_data_file_has_unit_source_and_date(name):
 
 @pytest.mark.parametrize("name", facts.files())
 def test_every_data_file_is_read_by_one_module_through_the_loader(name):
-    readers = [path for path in LIB.glob("*.py") if re.search(rf'\bload\("{name}"', path.read_text(encoding="utf-8"))]
+    readers = [path for path in LIB.rglob("*.py") if re.search(rf'\bload\("{name}"', path.read_text(encoding="utf-8"))]
     assert len(readers) == 1

@@ -17,9 +17,9 @@ from scipy.optimize import approx_fprime, least_squares
 from lib.fit import OBJECTIVES, bootstrap, fit_law, hold_out
 from lib.fit.law import surface_of
 from lib.fit.surface import HUBER_DELTA
-from lib.identifiability import Design
-from lib.run_table import read_runs
 from lib.runs import Runs, of_law, published
+from lib.runs.identifiability import Design
+from lib.runs.table import read_runs
 from lib.scaling import ScalingLaw, law
 
 SIZES, TOKENS = zip(*product((3e7, 1e8, 4e8, 2e9, 1e10), (1e9, 8e9, 6e10, 5e11)), strict=True)

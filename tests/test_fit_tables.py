@@ -5,10 +5,10 @@ from itertools import product
 import pytest
 
 from lib.fit import bootstrap, fit_law, hold_out, tables
-from lib.identifiability import same_losses
-from lib.refits import REFITS, refit
 from lib.runs import of_law, published
+from lib.runs.identifiability import same_losses
 from lib.scaling import law
+from lib.scaling.refits import REFITS, refit
 
 SIZES, TOKENS = zip(*product((3e7, 1e8, 4e8, 2e9), (1e9, 8e9, 6e10, 5e11)), strict=True)
 RUNS = of_law(law("Besiroglu 2024"), SIZES, TOKENS, noise=0.003)

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib import compute, flops
+from lib import compute
 from lib.architecture import MODELS, Transformer, model
-from lib.flops import (
+from lib.compute import flops
+from lib.compute.flops import (
     attention_flops,
     forward_flops,
     head_flops,

@@ -2,12 +2,11 @@
 
 import pytest
 
-from lib import fortnight
+from lib.architecture.shapes import search
 from lib.compute import chinchilla_optimal, train_flops
+from lib.compute.gpu_hours import RUNS
 from lib.corpus import corpus
-from lib.gpu_hours import RUNS
-from lib.plan import A100_FORTNIGHT, Plan
-from lib.shapes import search
+from lib.plan import A100_FORTNIGHT, Plan, fortnight
 
 PLAN = Plan(brief=A100_FORTNIGHT)
 

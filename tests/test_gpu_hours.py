@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib import gpu_hours
 from lib.architecture import Transformer
+from lib.compute import gpu_hours
 
 
 def test_llama_13b_used_half_of_the_peak():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lib.held_out import CHOSEN, group_errors, median_error, residuals, rules
-from lib.power_laws import fit
-from lib.published_runs import COMPARABLE
+from lib.recipe.held_out import CHOSEN, group_errors, median_error, residuals, rules
+from lib.recipe.power_laws import fit
+from lib.recipe.published_runs import COMPARABLE
 
 QUANTITIES = ("peak_lr", "global_batch_tokens")
 

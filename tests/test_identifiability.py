@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.identifiability import Design, condition_number, same_losses, singular_values
 from lib.runs import Runs, of_law, published
+from lib.runs.identifiability import Design, condition_number, same_losses, singular_values
 from lib.scaling import ScalingLaw, law
 
 BESIROGLU, HOFFMANN = law("Besiroglu 2024"), law("Hoffmann 2022")

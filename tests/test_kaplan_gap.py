@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from lib.kaplan_gap import CORRECTIONS
+from lib.scaling.kaplan_gap import CORRECTIONS
 
 
 def test_each_step_lowers_the_exponent_from_kaplans_to_hoffmanns():

@@ -3,7 +3,7 @@
 import pytest
 
 from lib.architecture import Transformer
-from lib.lr_law import (
+from lib.recipe.lr_law import (
     DEEPSEEK,
     GPT3_TABLE,
     STEP_LAW,

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib import mfu
 from lib.architecture import Transformer, model
-from lib.compute import model_flops_utilization, training_days
-from lib.mfu import (
+from lib.compute import mfu, model_flops_utilization, training_days
+from lib.compute.mfu import (
     CONVENTIONS,
     MfuConvention,
     convention,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.moe_laws import MOE_LAWS, effective_experts, moe_law
+from lib.scaling.moe_laws import MOE_LAWS, effective_experts, moe_law
 
 JOINT, ROUTED = moe_law("Ludziejewski 2025"), moe_law("Clark 2022")
 experts = st.integers(1, 64)

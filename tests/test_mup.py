@@ -3,7 +3,7 @@
 import pytest
 
 from lib.compute import train_flops
-from lib.mup import GPT3_PROXY_PARAMS, GPT3_WIDTHS, RULES, Sweep, hidden_lr
+from lib.recipe.mup import GPT3_PROXY_PARAMS, GPT3_WIDTHS, RULES, Sweep, hidden_lr
 
 approx = pytest.approx
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lib.allocations import published
 from lib.compute import train_flops
-from lib.overtraining import Lifetime, implied_inference_tokens, inference_flops
-from lib.parametric import ScalingLaw
 from lib.scaling import law
+from lib.scaling.allocations import published
+from lib.scaling.overtraining import Lifetime, implied_inference_tokens, inference_flops
+from lib.scaling.parametric import ScalingLaw
 
 HOFFMANN, BESIROGLU = law("Hoffmann 2022"), law("Besiroglu 2024")
 

@@ -13,20 +13,21 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from lib import counts, plots
+from lib import plots
 from lib.architecture import model
-from lib.ensemble import DENSE, GROUPS, Ensemble
+from lib.compute import counts
 from lib.fit import fit_law, hold_out, isoflop_runs, parabola
-from lib.held_out import residuals
-from lib.lr_law import fitted
-from lib.overtraining import Lifetime
 from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
 from lib.plots.style import INK
-from lib.published_runs import COMPARABLE
+from lib.recipe.held_out import residuals
+from lib.recipe.lr_law import fitted
+from lib.recipe.published_runs import COMPARABLE
+from lib.recipe.schedules import Schedule
 from lib.runs import published as suite
 from lib.scaling import LAWS, law
-from lib.schedules import Schedule
+from lib.scaling.ensemble import DENSE, GROUPS, Ensemble
+from lib.scaling.overtraining import Lifetime
 from lib.whatif.catalogue import WHAT_IFS, answer
 from lib.whatif.model import Axis, Chart, Reference, Series
 

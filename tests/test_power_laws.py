@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.power_laws import TERMS, PowerLaw, fit
-from lib.published_runs import COMPARABLE, PublishedRun
+from lib.recipe.power_laws import TERMS, PowerLaw, fit
+from lib.recipe.published_runs import COMPARABLE, PublishedRun
 
 approx = pytest.approx
 powers = st.floats(-1, 1)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from lib.published_runs import COMPARABLE, FIGURES, PUBLISHED_RUNS, habit, nearest, published_run
+from lib.recipe.published_runs import COMPARABLE, FIGURES, PUBLISHED_RUNS, habit, nearest, published_run
 
 approx = pytest.approx
 RUNS = list(PUBLISHED_RUNS.values())

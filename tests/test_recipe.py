@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib.compute import train_flops
-from lib.held_out import residuals
 from lib.recipe import Recipe, Setup, size_and_tokens
+from lib.recipe.held_out import residuals
 
 approx = pytest.approx
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from lib import recipe_tables
-from lib.held_out import CHOSEN, median_error, residuals, rules
-from lib.published_runs import COMPARABLE
 from lib.recipe import Recipe, size_and_tokens
+from lib.recipe import tables as recipe_tables
+from lib.recipe.held_out import CHOSEN, median_error, residuals, rules
+from lib.recipe.published_runs import COMPARABLE
 
 
 @pytest.mark.parametrize("quantity", ["peak_lr", "global_batch_tokens"])

@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.parametric import ScalingLaw
-from lib.repeated_data import R_D_STAR, R_N_STAR, DataLimitedLaw, effective_params, effective_tokens, token_worth
 from lib.scaling import law
+from lib.scaling.parametric import ScalingLaw
+from lib.scaling.repeated_data import (
+    R_D_STAR,
+    R_N_STAR,
+    DataLimitedLaw,
+    effective_params,
+    effective_tokens,
+    token_worth,
+)
 
 MUENNIGHOFF = law("Muennighoff 2023")
 

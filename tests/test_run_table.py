@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.run_doubts import bits_for_nats
-from lib.run_table import NAMES, read_runs
 from lib.runs import of_law
+from lib.runs.doubts import bits_for_nats
+from lib.runs.table import NAMES, read_runs
 from lib.scaling import law
 
 ROWS = (

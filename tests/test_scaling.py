@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lib import scaling
 from lib.compute import train_flops
-from lib.evidence import Errors, LossVerdict, Range
 from lib.scaling import LAWS, ScalingLaw, law
+from lib.scaling.evidence import Errors, LossVerdict, Range
 
 HOFFMANN = law("Hoffmann 2022")
 HOFFMANN_ROUNDED = law("Hoffmann 2022, rounded")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.schedules import KINDS, Schedule, cosine_lr, linear_lr, warmup, wsd_lr, wsd_sqrt_lr
+from lib.recipe.schedules import KINDS, Schedule, cosine_lr, linear_lr, warmup, wsd_lr, wsd_sqrt_lr
 
 approx = pytest.approx
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import pytest
 
 from lib.architecture import Transformer, model
+from lib.architecture.shapes import Constraints, search
 from lib.compute import chinchilla_optimal, compute_budget, model_flops_utilization, train_flops, training_days
 from lib.corpus import corpus, expected_passes
 from lib.hardware import Cluster, accelerator
 from lib.scaling import law
-from lib.shapes import Constraints, search
 
 EXACT = 1e-12
 approx = pytest.approx

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from lib.advice import SCALES, Facts, broken, findings, scale_of
 from lib.compute import chinchilla_optimal, train_flops
-from lib.seed_recipes import ANY, SMALL, any_scale, small_scale
+from lib.recipe.advice import SCALES, Facts, broken, findings, scale_of
+from lib.recipe.seed_recipes import ANY, SMALL, any_scale, small_scale
 
 approx = pytest.approx
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib import shapes
-from lib.architecture import Transformer, model
-from lib.shapes import Candidate, Constraints, search
+from lib.architecture import Transformer, model, shapes
+from lib.architecture.shapes import Candidate, Constraints, search
 
 FORTNIGHT = 13459186305.271206  # parameters of the A100 fortnight: sqrt(compute / 120)
 

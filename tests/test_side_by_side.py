@@ -2,9 +2,9 @@
 
 import pytest
 
-from lib import side_by_side
-from lib.ensemble import DENSE, GROUPS
 from lib.plan import A100_FORTNIGHT, H100_MONTH
+from lib.scaling import side_by_side
+from lib.scaling.ensemble import DENSE, GROUPS
 
 
 def test_every_law_and_the_rule_of_20_have_a_row_and_say_how_far_they_are_stretched():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lib.speeds import SPEEDS, speed
+from lib.compute.speeds import SPEEDS, speed
 
 # Rows whose two columns no convention reconciles; their remark says so. They are kept: a reader meets such tables.
 APART = {"Llama 3 405B, Megatron-LM": 0.0084, "Llama 3 70B, Megatron-Bridge 26.04": -0.0221}

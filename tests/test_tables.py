@@ -4,13 +4,15 @@ import math
 
 import pytest
 
-from lib import counts, fortnight, reference, side_by_side
+from lib import reference
 from lib.architecture import model
-from lib.gpu_hours import run
+from lib.architecture.shapes import search
+from lib.compute import counts
+from lib.compute.gpu_hours import run
+from lib.compute.speeds import speed
 from lib.hardware import Cluster
-from lib.plan import A100_FORTNIGHT, H100_MONTH, Plan
-from lib.shapes import search
-from lib.speeds import speed
+from lib.plan import A100_FORTNIGHT, H100_MONTH, Plan, fortnight
+from lib.scaling import side_by_side
 from lib.tables import Table
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from lib import trade_offs
-from lib.allocations import PUBLISHED
-from lib.ensemble import GROUPS, Ensemble
-from lib.scaling import law
+from lib.scaling import law, trade_offs
+from lib.scaling.allocations import PUBLISHED
+from lib.scaling.ensemble import GROUPS, Ensemble
 
 
 def test_the_worst_regret_is_the_largest_of_its_column():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lib.architecture import MODELS, model
 from lib.compute import calendar_days, model_flops_utilization, training_days
+from lib.compute.mfu import CONVENTIONS, MfuConvention, convention, days_under
 from lib.hardware import ACCELERATORS
-from lib.mfu import CONVENTIONS, MfuConvention, convention, days_under
 from lib.whatif import catalogue
 from lib.whatif.conventions import conventions_view
 

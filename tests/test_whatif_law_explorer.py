@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.ensemble import DENSE, GROUPS, Ensemble
-from lib.moe_laws import moe_law
-from lib.overtraining import Lifetime
-from lib.repeated_data import DataLimitedLaw
 from lib.scaling import LAWS, law
+from lib.scaling.ensemble import DENSE, GROUPS, Ensemble
+from lib.scaling.moe_laws import moe_law
+from lib.scaling.overtraining import Lifetime
+from lib.scaling.repeated_data import DataLimitedLaw
 from lib.whatif.catalogue import RefusedError, solve
 from lib.whatif.law_explorer import explorer_view
 

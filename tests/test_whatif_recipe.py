@@ -5,9 +5,9 @@ from math import cos, pi, sqrt
 
 import pytest
 
-from lib.published_runs import COMPARABLE
 from lib.recipe import Recipe, Setup, size_and_tokens
-from lib.schedules import KINDS
+from lib.recipe.published_runs import COMPARABLE
+from lib.recipe.schedules import KINDS
 from lib.whatif.catalogue import RefusedError, answer
 
 approx = pytest.approx

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.identifiability import condition_number
+from lib.runs.identifiability import condition_number
 from lib.scaling import law
 from lib.whatif.catalogue import RefusedError, answer
 

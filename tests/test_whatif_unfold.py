@@ -6,7 +6,7 @@ from math import sqrt
 import pytest
 
 from lib.architecture import model
-from lib.mfu import CONVENTIONS, MfuConvention
+from lib.compute.mfu import CONVENTIONS, MfuConvention
 from lib.whatif import catalogue, reported
 from lib.whatif.unfold import flops_per_token
 

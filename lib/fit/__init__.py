@@ -1,6 +1,6 @@
 """Scaling laws from runs: the fit, how sure it is, and what it makes of runs that it has not seen. Needs SciPy.
 
-runs, notes = read_runs("runs.csv")          # lib.run_table
+runs, notes = read_runs("runs.csv")          # lib.runs.table
 fit = fit_law(runs)                          # refuses runs that cannot tell the constants apart
 bootstrap(fit).interval("beta")              # from refits of resampled runs
 hold_out(runs).mean_abs_error                # the largest runs, predicted from the others

@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 
 from lib import check
-from lib.evidence import Origin
 from lib.fit.surface import LARGEST_EXPONENT, LEAST_EXPONENT, Surface, at_bounds
-from lib.identifiability import Design
 from lib.runs import LONG_WARMUP, Runs
+from lib.runs.identifiability import Design
 from lib.scaling import ScalingLaw
+from lib.scaling.evidence import Origin
 
 OBJECTIVES = ("huber", "least squares")
 SMALL_E = 0.5  # nats a token; less than any text is known to have

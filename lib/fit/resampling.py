@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lib import check
-from lib.evidence import Errors
 from lib.fit.law import Fit, surface_of
-from lib.identifiability import FEWEST_DISTINCT, N_CONSTANTS
+from lib.runs.identifiability import FEWEST_DISTINCT, N_CONSTANTS
 from lib.scaling import ScalingLaw
+from lib.scaling.evidence import Errors
 
 CONSTANTS = ("E", "A", "B", "alpha", "beta")
 LEVEL = 0.80

@@ -2,7 +2,7 @@
 
 from lib.fit.report import OPTIMUM_LABELS, OPTIMUM_UNITS
 from lib.fit.resampling import CONSTANTS, LEVEL
-from lib.identifiability import Design
+from lib.runs.identifiability import Design
 from lib.tables import Table
 from lib.units import show, show_number
 

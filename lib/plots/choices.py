@@ -4,9 +4,9 @@ import numpy as np
 
 from lib import check
 from lib.compute import train_flops
-from lib.overtraining import Lifetime, inference_flops
 from lib.plots.reach import draw_reach
-from lib.repeated_data import R_D_STAR, effective_tokens
+from lib.scaling.overtraining import Lifetime, inference_flops
+from lib.scaling.repeated_data import R_D_STAR, effective_tokens
 from lib.units import show_count
 from lib.whatif.model import Axis, Chart, Reference, Series
 
@@ -17,7 +17,7 @@ def regrets(ensemble, margin=2.0, at_most=0.03):
     """What a size loses under each law against that law's own best, and the size whose worst loss is least.
 
     Args:
-        ensemble: a `lib.ensemble.Ensemble` with at least one law that predicts a loss.
+        ensemble: a `lib.scaling.ensemble.Ensemble` with at least one law that predicts a loss.
         margin: how far beyond the smallest and largest best size the lines go, a factor > 1.
         at_most: nats per token where the picture ends.
     """
@@ -45,7 +45,7 @@ def life_costs(law, compute, uses, span=(1 / 12, 2.0)):
     """Cost of training and use over model size, all sizes trained to the same loss: use moves the valley to the left.
 
     Args:
-        law: a `lib.parametric.ScalingLaw`.
+        law: a `lib.scaling.parametric.ScalingLaw`.
         compute: training compute whose best loss is the target, FLOP, > 0.
         uses: tokens in and out over the model's use, each 0 or more.
         span: smallest and largest size, as multiples of the cheapest to train.

@@ -13,7 +13,7 @@ def tokens_per_param(laws, budgets=(1e18, 1e26), rule=20.0, runs=()):
     """Best tokens per parameter over compute, a line for each law: only where a = b is it a constant.
 
     Args:
-        laws: `lib.scaling.ScalingLaw`s or `lib.budget_laws.BudgetLaw`s.
+        laws: `lib.scaling.ScalingLaw`s or `lib.scaling.budget_laws.BudgetLaw`s.
         budgets: smallest and largest compute, FLOP.
         rule: the constant ratio to show as a line; None for none.
         runs: (label, compute, tokens per parameter) of each published run to mark.

@@ -11,9 +11,9 @@ def rates_by_size(copied, others, law, tokens_per_param=20.0):
     """Published peak learning rates over size, with the law that was fitted through them.
 
     Args:
-        copied: runs whose rates come from one table: `lib.published_runs.PublishedRun`s.
+        copied: runs whose rates come from one table: `lib.recipe.published_runs.PublishedRun`s.
         others: the other runs.
-        law: a `lib.power_laws.PowerLaw`.
+        law: a `lib.recipe.power_laws.PowerLaw`.
         tokens_per_param: for which the law is drawn, > 0.
     """
     sizes = sorted(run.n_params for run in (*copied, *others))
@@ -35,7 +35,7 @@ def missed(residuals, named):
     """What runs used over what a fit without their family had foretold.
 
     Args:
-        residuals: `lib.held_out.Residual`s.
+        residuals: `lib.recipe.held_out.Residual`s.
         named: families to set apart by name.
     """
     groups = {name: [r for r in residuals if r.group == name] for name in named}
@@ -55,7 +55,7 @@ def schedules(labelled):
     """Learning-rate schedules over the run, as parts of a common peak.
 
     Args:
-        labelled: (label, `lib.schedules.Schedule`) of each.
+        labelled: (label, `lib.recipe.schedules.Schedule`) of each.
     """
     peak = max(schedule.peak_lr for _, schedule in labelled)
     lines = []

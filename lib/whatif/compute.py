@@ -8,8 +8,8 @@ from math import log
 from lib import check
 from lib.architecture import MODELS
 from lib.compute import GOODPUT, calendar_days, train_flops, training_days
+from lib.compute.mfu import convention, days_ratio
 from lib.hardware import accelerator
-from lib.mfu import convention, days_ratio
 from lib.units import HOURS_PER_DAY, SECONDS_PER_DAY, show, show_number
 from lib.whatif import controls
 from lib.whatif.conventions import CONTROLS, conventions_view

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from lib import check
 from lib.architecture import MODELS
+from lib.compute.mfu import CONVENTIONS, TERA, UNITS, MfuConvention, days_ratio, reported, tokens_per_second_per_gpu
 from lib.hardware import accelerator as find_accelerator
-from lib.mfu import CONVENTIONS, TERA, UNITS, MfuConvention, days_ratio, reported, tokens_per_second_per_gpu
 from lib.units import show, show_number
 from lib.whatif import controls
 from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Row, Series, View

@@ -3,11 +3,11 @@
 from functools import partial
 
 from lib import check, units
-from lib.ensemble import GROUPS, Ensemble
-from lib.moe_laws import MOE_LAWS
-from lib.overtraining import Lifetime
-from lib.repeated_data import DataLimitedLaw
 from lib.scaling import FACTS, LAWS
+from lib.scaling.ensemble import GROUPS, Ensemble
+from lib.scaling.moe_laws import MOE_LAWS
+from lib.scaling.overtraining import Lifetime
+from lib.scaling.repeated_data import DataLimitedLaw
 from lib.whatif import controls
 from lib.whatif.law_rows import scarce_rows, spread_rows, use_rows, vote_rows
 from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Series, View, WhatIf

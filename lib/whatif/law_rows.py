@@ -1,7 +1,7 @@
 """Rows of the what-if "law-explorer": what use, scarce text and other laws make of a budget."""
 
 from lib import units
-from lib.repeated_data import R_D_STAR, R_N_STAR, effective_tokens
+from lib.scaling.repeated_data import R_D_STAR, R_N_STAR, effective_tokens
 from lib.units import show_power
 from lib.whatif.model import Row
 from lib.whatif.scaling import law_row

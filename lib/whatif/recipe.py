@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-import lib.advice
+import lib.recipe.advice
 from lib import check
 from lib.compute import TOKENS_PER_PARAM
-from lib.lr_law import DEEPSEEK, STEP_LAW, fitted
-from lib.published_runs import COMPARABLE
 from lib.recipe import Recipe, Setup, size_and_tokens
-from lib.schedules import KINDS
-from lib.seed_recipes import ANY
+from lib.recipe.lr_law import DEEPSEEK, STEP_LAW, fitted
+from lib.recipe.published_runs import COMPARABLE
+from lib.recipe.schedules import KINDS
+from lib.recipe.seed_recipes import ANY
 from lib.units import show, show_power
 from lib.whatif import catalogue, controls
 from lib.whatif.model import Axis, Chart, Check, Choice, Number, Series, View, WhatIf
@@ -86,11 +86,11 @@ def _ends(recipe):
 
 
 def _checks(recipe):
-    scale, inside = lib.advice.scale_of(recipe.facts.compute)
+    scale, inside = lib.recipe.advice.scale_of(recipe.facts.compute)
     where = f"seed 001, {scale.name}" + ("" if inside else ", the nearest")
     advice = (
         Check(label=f"{found.label} ({where})", passed=found.followed, margin=found.words)
-        for found in lib.advice.findings(recipe.facts)
+        for found in lib.recipe.advice.findings(recipe.facts)
     )
     found = recipe.candidate
     below = recipe.batch_tokens <= recipe.critical_batch

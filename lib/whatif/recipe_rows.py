@@ -1,13 +1,13 @@
 """The rows of a recipe: every number with its formula, what was assumed for it, and where it comes from."""
 
-from lib.budget_laws import kaplan_size_loss
 from lib.compute import TOKENS_PER_PARAM
-from lib.held_out import CHOSEN, median_error
-from lib.lr_law import DEEPSEEK, GPT3_TABLE, STEP_LAW, fitted
-from lib.mup import GPT3_SWEEP_SHARE
-from lib.published_runs import COMPARABLE, habit
 from lib.recipe import DECAY_SHARE, END_SHARE, RAMP_FIRST_SHARE, RAMP_SHARE, STABLE_PEAK_SHARE, WARMUP_SHARE
-from lib.seed_recipes import any_scale
+from lib.recipe.held_out import CHOSEN, median_error
+from lib.recipe.lr_law import DEEPSEEK, GPT3_TABLE, STEP_LAW, fitted
+from lib.recipe.mup import GPT3_SWEEP_SHARE
+from lib.recipe.published_runs import COMPARABLE, habit
+from lib.recipe.seed_recipes import any_scale
+from lib.scaling.budget_laws import kaplan_size_loss
 from lib.units import show, show_power
 from lib.whatif.model import Row
 
@@ -44,7 +44,10 @@ def _size(recipe):
 
 def _shape(recipe):
     found, shape = recipe.candidate, recipe.shape
-    row = _of("Shape", sources=("search over all widths and depths: lib.shapes, where the ranking has its sources",))
+    row = _of(
+        "Shape",
+        sources=("search over all widths and depths: lib.architecture.shapes, where the ranking has its sources",),
+    )
     shared = found.constraints.tensor
     yield row(
         "layers x width",

@@ -6,8 +6,8 @@ It answers by the what-if "mfu-conventions", with whose rows and sources it answ
 from dataclasses import replace
 
 from lib import check, units
-from lib.flops import ATTENTION
-from lib.mfu import CONVENTIONS, COUNTED_RECOMPUTE, PARAMS, MfuConvention
+from lib.compute.flops import ATTENTION
+from lib.compute.mfu import CONVENTIONS, COUNTED_RECOMPUTE, PARAMS, MfuConvention
 from lib.whatif import catalogue
 
 _TEXTS = {"tokens_per_second": "tokens/s", "tflops": "TFLOP/s"}

@@ -3,8 +3,8 @@
 import math
 
 from lib import check
-from lib.identifiability import NOMINAL_LAW, NOTICE_FROM, REFUSE_FROM, WARN_FROM, Design
 from lib.runs import planned
+from lib.runs.identifiability import NOMINAL_LAW, NOTICE_FROM, REFUSE_FROM, WARN_FROM, Design
 from lib.units import show, show_power
 from lib.whatif.model import Axis, Chart, Check, Number, Row, Series, View, WhatIf
 

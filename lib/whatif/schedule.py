@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from lib import check
-from lib.published_runs import COMPARABLE
-from lib.schedules import COSINE, KINDS, Schedule
+from lib.recipe.published_runs import COMPARABLE
+from lib.recipe.schedules import COSINE, KINDS, Schedule
 from lib.units import show, show_power
 from lib.whatif.model import Axis, Chart, Check, Choice, Number, Row, Series, View, WhatIf
 

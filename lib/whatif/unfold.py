@@ -2,8 +2,8 @@
 
 from lib import check
 from lib.architecture import Transformer
-from lib.flops import ATTENTION
-from lib.mfu import MfuConvention
+from lib.compute.flops import ATTENTION
+from lib.compute.mfu import MfuConvention
 from lib.units import show_number
 
 # What is computed again: passes over the parameters as counted, over the layers' matrices, and over attention.
@@ -31,7 +31,7 @@ def flops_per_token(convention, model, seq_len):
         ValueError: if seq_len is no whole number of at least 1.
 
     >>> from lib.architecture import model
-    >>> from lib.mfu import convention
+    >>> from lib.compute.mfu import convention
     >>> flops_per_token(convention("Megatron-LM"), model("llama-3-8b"), 8192)
     '6 x 7.505e9 + 12 x 32 x 32 x 128 x 8,192'
     >>> flops_per_token(convention("Megatron-LM hardware"), model("llama-3-8b"), 8192)

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lib import check
+from lib.architecture.shapes import Constraints, search
 from lib.compute import GOODPUT, TOKENS_PER_PARAM, calendar_days, chinchilla_optimal, compute_budget
+from lib.compute.mfu import convention, days_ratio
 from lib.corpus import CORPORA, FACTS
 from lib.corpus import corpus as find_corpus
 from lib.hardware import ACCELERATORS, SYNONYMS
 from lib.hardware import accelerator as find_accelerator
-from lib.mfu import convention, days_ratio
-from lib.shapes import Constraints, search
 from lib.units import show, show_power
 from lib.whatif.model import Check, Choice, Number, Row, View, WhatIf
 from lib.whatif.unfold import flops_per_token
@@ -169,7 +169,7 @@ def _shape_rows(example):
             formula=f"{shape.n_params:,} parameters, {found.beside}",
             assumed=assumed,
             convention=shape.text,
-            sources=("search over all widths and depths: lib.shapes, where the ranking has its sources",),
+            sources=("search over all widths and depths: lib.architecture.shapes, where the ranking has its sources",),
         )
 
 

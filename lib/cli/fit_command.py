@@ -43,7 +43,7 @@ def fit(path, as_json, plot, **given):
     handbook fit runs.csv --loss val_loss --group corpus --budget 1e22
     handbook fit runs.csv --json --plot fit.svg
     """
-    from lib.run_table import read_runs
+    from lib.runs.table import read_runs
 
     try:
         columns = {name: given.pop(name) for name in COLUMNS}

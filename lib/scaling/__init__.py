@@ -2,12 +2,12 @@
 
     L(N, D) = E + A / N^alpha + B / D^beta          loss in nats per token
 
-Laws that give the best size or the best tokens alone, without a loss, are those of `lib.budget_laws`.
+Laws that give the best size or the best tokens alone, without a loss, are those of `lib.scaling.budget_laws`.
 """
 
 from lib import check, facts
-from lib.evidence import FIGURES, LABELS, WORDS, read_origin
-from lib.parametric import ScalingLaw
+from lib.scaling.evidence import FIGURES, LABELS, WORDS, read_origin
+from lib.scaling.parametric import ScalingLaw
 
 __all__ = ["FACTS", "LAWS", "ScalingLaw", "law"]
 

@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from lib import check, facts
 from lib.architecture import Transformer, model
+from lib.compute.mfu import UNITS, MfuConvention, convention, reported
 from lib.hardware import accelerator
-from lib.mfu import UNITS, MfuConvention, convention, reported
 
 _SIZES = dict.fromkeys(("d_model", "head_dim", "d_ff"), "dimensions")
 _SIZES |= {"n_layers": "layers", "n_heads": "heads", "n_kv_heads": "heads", "vocab_size": "rows"}
@@ -21,7 +21,7 @@ class Figure:
     """What a publisher called a speed: a number, its unit, and the convention with the peak that it divides by."""
 
     value: float
-    unit: str  # one of lib.mfu.UNITS
+    unit: str  # one of lib.compute.mfu.UNITS
     convention: MfuConvention
     printed: str = ""
 

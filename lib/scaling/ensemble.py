@@ -11,12 +11,12 @@ from functools import cached_property
 from types import MappingProxyType
 
 from lib import check
-from lib.budget_laws import BUDGET_LAWS, RULE_OF_20, BudgetLaw
-from lib.budget_laws import NAMES as BUDGET_NAMES
 from lib.compute import TRAIN_FLOPS_PER_PARAM
-from lib.parametric import ScalingLaw
 from lib.scaling import LAWS
 from lib.scaling import NAMES as LOSS_NAMES
+from lib.scaling.budget_laws import BUDGET_LAWS, RULE_OF_20, BudgetLaw
+from lib.scaling.budget_laws import NAMES as BUDGET_NAMES
+from lib.scaling.parametric import ScalingLaw
 
 # Every published law of dense models that turns a budget into a size, and the rule that is quoted most.
 DENSE = MappingProxyType({law.name: law for law in (*BUDGET_LAWS.values(), *LAWS.values(), RULE_OF_20)})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM
 from lib.names import short
-from lib.published_runs import COMPARABLE, PublishedRun
+from lib.recipe.published_runs import COMPARABLE, PublishedRun
 
 QUANTITIES = ("peak_lr", "global_batch_tokens")
 TERMS = ("nothing", "params", "tokens", "compute", "params and tokens")

@@ -1,6 +1,6 @@
 """Training runs with the loss that each reached: what a scaling law is fitted to.
 
-A table of runs comes from a file (`lib.run_table`), from a published source (`published`) or from a known law
+A table of runs comes from a file (`lib.runs.table`), from a published source (`published`) or from a known law
 (`of_law`).
 """
 
@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from lib import check, facts
 from lib.compute import train_flops
-from lib.evidence import Range
 from lib.scaling import ScalingLaw
+from lib.scaling.evidence import Range
 
 LONG_WARMUP = 0.5  # of a run's tokens; our choice: such runs made most of the residual of Gadre's 104 models
 

@@ -3,10 +3,10 @@
 from lib import check
 from lib.architecture import Transformer, model
 from lib.compute import GOODPUT, calendar_days, train_flops
-from lib.flops import attention_flops, head_flops, layer_flops, train_flops_per_token
-from lib.gpu_hours import Run
-from lib.mfu import CONVENTIONS, convention, days_under
-from lib.speeds import SPEEDS, Speed, speed
+from lib.compute.flops import attention_flops, head_flops, layer_flops, train_flops_per_token
+from lib.compute.gpu_hours import Run
+from lib.compute.mfu import CONVENTIONS, convention, days_under
+from lib.compute.speeds import SPEEDS, Speed, speed
 from lib.tables import Table
 from lib.units import HOURS_PER_DAY, show_number
 
@@ -45,7 +45,7 @@ def speeds(names=tuple(SPEEDS)):
     """Published speeds, the figure that was printed beside each, and the same figure computed from the speed.
 
     Args:
-        names: of entries in `lib.speeds.SPEEDS`; those without a speed are left out.
+        names: of entries in `lib.compute.speeds.SPEEDS`; those without a speed are left out.
 
     >>> print(*str(speeds(["Llama 3 8B, Megatron-LM"])).splitlines()[2].split())
     Llama 3 8B, Megatron-LM 13,812 800 TFLOP/s 799.9 TFLOP/s 1.000 Megatron-LM
@@ -72,7 +72,7 @@ def days(shape, n_tokens, seq_len, n_gpus, peak_flops, utilization):
 
     Args:
         shape: a `Transformer`.
-        n_tokens, seq_len, n_gpus, utilization: as in `lib.mfu.days_under`.
+        n_tokens, seq_len, n_gpus, utilization: as in `lib.compute.mfu.days_under`.
         peak_flops: dense peak of one device, FLOP/s, > 0.
 
     >>> from lib.architecture import model
@@ -91,15 +91,15 @@ def against(run, reported, goodput=GOODPUT):
     """A published run's device hours against what its own MFU would have planned, by what the MFU counted.
 
     Args:
-        run: a `lib.gpu_hours.Run`: tokens and hours.
-        reported: a `lib.speeds.Speed` of the same run, with an MFU: shape, devices, sequence length, peak.
+        run: a `lib.compute.gpu_hours.Run`: tokens and hours.
+        reported: a `lib.compute.speeds.Speed` of the same run, with an MFU: shape, devices, sequence length, peak.
         goodput: share of the time held that makes progress, above 0, at most 1.
 
     Returns:
         A `Table`: planned compute and calendar days, the days that the hours make, and actual over planned.
 
-    >>> from lib.gpu_hours import run
-    >>> from lib.speeds import speed
+    >>> from lib.compute.gpu_hours import run
+    >>> from lib.compute.speeds import speed
     >>> print(*str(against(run("llama-3.1-405b"), speed("llama 3.1 405b, meta"))).splitlines()[-1].split())
     PaLM 71.7 79.6 78.4 0.985
     """

@@ -3,8 +3,8 @@
 from types import MappingProxyType
 
 from lib import check, facts
-from lib.evidence import Origin
 from lib.scaling import ScalingLaw
+from lib.scaling.evidence import Origin
 
 _CONSTANTS = {"E": "nats/token", "A": "nats/token", "B": "nats/token", "alpha": "", "beta": ""}
 _ENTRIES = facts.load("refits", _CONSTANTS | {"n_runs": "runs", "objective_sum": ""}, labels=("remark",))

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lib import check
-from lib.advice import Facts
-from lib.allocations import Allocation
 from lib.architecture import Transformer
-from lib.batches import Ramp, accumulation_steps, critical_batch_tokens, data_parallel, nearest_batch
-from lib.budget_laws import kaplan_size_loss
+from lib.architecture.shapes import LARGEST_TARGET, Constraints, search
 from lib.compute import TOKENS_PER_PARAM, chinchilla_optimal, train_flops
-from lib.held_out import CHOSEN, median_error
-from lib.lr_law import DEEPSEEK, GPT3_TABLE, STEP_LAW, fitted
-from lib.published_runs import habit, nearest
-from lib.schedules import COSINE, KINDS, LINEAR, Schedule
-from lib.shapes import LARGEST_TARGET, Constraints, search
-from lib.small_runs import SmallRuns
+from lib.recipe.advice import Facts
+from lib.recipe.batches import Ramp, accumulation_steps, critical_batch_tokens, data_parallel, nearest_batch
+from lib.recipe.held_out import CHOSEN, median_error
+from lib.recipe.lr_law import DEEPSEEK, GPT3_TABLE, STEP_LAW, fitted
+from lib.recipe.published_runs import habit, nearest
+from lib.recipe.schedules import COSINE, KINDS, LINEAR, Schedule
+from lib.recipe.small_runs import SmallRuns
+from lib.scaling.allocations import Allocation
+from lib.scaling.budget_laws import kaplan_size_loss
 
 WARMUP_SHARE = 0.01  # of the steps, at most
 STABLE_PEAK_SHARE = 0.5  # Hägele et al. 2024: half the peak of a cosine where the rate stays at its peak
@@ -41,7 +41,7 @@ class Setup:
         model_parallel: devices that share one copy of the model (tensor x pipeline x context), a divisor of n_gpus.
         micro_batch: sequences that one copy reads at once, a whole number of at least 1.
         vocab_size: rows of the table of embeddings, a multiple of 8.
-        kind: of schedule, one of `lib.schedules.KINDS`.
+        kind: of schedule, one of `lib.recipe.schedules.KINDS`.
 
     Raises:
         TypeError, ValueError: for a number out of range; a model_parallel that does not divide is named with the
@@ -78,7 +78,7 @@ class Recipe:
     Args:
         run: an `Allocation`: parameters and tokens, with where they come from.
         setup: a `Setup`.
-        given_shape: a `Transformer` that is decided already; None lets `lib.shapes` search.
+        given_shape: a `Transformer` that is decided already; None lets `lib.architecture.shapes` search.
 
     Raises:
         TypeError: for something else.

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from lib import check
 from lib.architecture import Transformer
 from lib.compute import TRAIN_FLOPS_PER_PARAM
-from lib.power_laws import QUANTITIES, PowerLaw, fit
-from lib.published_runs import PUBLISHED_RUNS
+from lib.recipe.power_laws import QUANTITIES, PowerLaw, fit
+from lib.recipe.published_runs import PUBLISHED_RUNS
 
 _DEEPSEEK_SOURCE = "DeepSeek-AI 2024, arXiv:2401.02954, section 3.1"
 _STEP_SOURCE = "Li et al. 2025, arXiv:2503.04715, Step Law"

@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from lib import check, facts
 from lib.elementwise import log
-from lib.evidence import FIGURES, LABELS, WORDS, Origin, read_origin
-from lib.parametric import ScalingLaw
+from lib.scaling.evidence import FIGURES, LABELS, WORDS, Origin, read_origin
+from lib.scaling.parametric import ScalingLaw
 
 _LN_10 = 2.302585092994046
 

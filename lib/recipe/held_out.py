@@ -10,9 +10,9 @@ from functools import cache
 from statistics import median
 
 from lib import check
-from lib.lr_law import DEEPSEEK, GPT3_TABLE, STEP_LAW
-from lib.power_laws import QUANTITIES, fit
-from lib.published_runs import COMPARABLE, PublishedRun
+from lib.recipe.lr_law import DEEPSEEK, GPT3_TABLE, STEP_LAW
+from lib.recipe.power_laws import QUANTITIES, fit
+from lib.recipe.published_runs import COMPARABLE, PublishedRun
 
 GROUPS = ("family", "lineage")
 CHOSEN = "size and tokens"  # what recipes follow; the other rules are its rivals

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM, train_flops
-from lib.parametric import ScalingLaw
+from lib.scaling.parametric import ScalingLaw
 
 INFERENCE_FLOPS_PER_PARAM = 2.0  # a forward pass, without attention
 _CLOSE = 1e-15

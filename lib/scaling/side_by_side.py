@@ -3,14 +3,15 @@
 Where a law answers, the table says how far it is stretched: within the runs that it was fitted to, or beyond them.
 """
 
-from lib import check, flops
-from lib.allocations import PUBLISHED, Comparison
+from lib import check
 from lib.architecture import model
-from lib.budget_laws import RULE_OF_20
-from lib.ensemble import DENSE, Ensemble
-from lib.kaplan_gap import CORRECTIONS
+from lib.compute import flops
 from lib.plan import Brief
 from lib.scaling import law
+from lib.scaling.allocations import PUBLISHED, Comparison
+from lib.scaling.budget_laws import RULE_OF_20
+from lib.scaling.ensemble import DENSE, Ensemble
+from lib.scaling.kaplan_gap import CORRECTIONS
 from lib.tables import Table
 from lib.units import show
 
@@ -20,7 +21,7 @@ def laws(compute, among=None):
 
     Args:
         compute: training compute, FLOP, > 0.
-        among: laws, such as one of `lib.ensemble.GROUPS`; every published one if left out.
+        among: laws, such as one of `lib.scaling.ensemble.GROUPS`; every published one if left out.
 
     >>> print(*str(laws(5.76e23)).splitlines()[-2].split())
     Hoffmann 2022 40.36B 2.379T 58.93 44 x the largest fitted run

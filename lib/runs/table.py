@@ -13,8 +13,8 @@ from pathlib import Path
 
 from lib import check
 from lib.compute import train_flops
-from lib.run_doubts import bits_for_nats, refuse_bits, refuse_units
 from lib.runs import Runs
+from lib.runs.doubts import bits_for_nats, refuse_bits, refuse_units
 
 NAMES = {  # what people call each column; matched without regard to case, spaces, hyphens and underscores
     "n_params": "n_params params parameters n_parameters num_params num_parameters total_params model_size N",

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from lib import check, facts
 from lib.architecture import Transformer
 from lib.compute import possible_utilization
-from lib.flops import ATTENTION, RECOMPUTE, attention_flops, recomputed_flops
+from lib.compute.flops import ATTENTION, RECOMPUTE, attention_flops, recomputed_flops
 from lib.units import SECONDS_PER_DAY
 
 PARAMS = MappingProxyType(
@@ -20,7 +20,7 @@ PARAMS = MappingProxyType(
         "without_tables": "neither input table nor output head",
     }
 )
-# Beside what a framework really repeats (lib.flops), what publishers have counted as repeated.
+# Beside what a framework really repeats (lib.compute.flops), what publishers have counted as repeated.
 COUNTED_RECOMPUTE = RECOMPUTE | {
     "whole_model": "the whole forward pass once more: 4/3, although the output head is outside the repeated layers",
     "palm_540b": "three quarters of the forward pass outside attention, and all of attention",
@@ -46,7 +46,7 @@ class MfuConvention:
         name: the convention's name; any text.
         params: "total", "without_input_table" or "without_tables".
         attention: "none", "causal" or "full".
-        recompute: "none" (an MFU); otherwise an HFU: "selective", "full", "stopping_early" as in `lib.flops`, or as
+        recompute: "none" (an MFU); otherwise an HFU: "selective", "full", "stopping_early" as in `flops`, or as
             published "whole_model", "palm_540b", "selective_twice".
         peak_flops: dense peak of one device, FLOP/s, > 0; None where only FLOP/s and tokens/s are asked for.
         peak: which peak that is, in words: device, data type.

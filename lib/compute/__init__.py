@@ -1,12 +1,11 @@
 """From a model and its tokens to FLOPs, from FLOPs to days, and back from a measured speed to utilization.
 
 These functions need numbers only: the rule 6ND and what follows from it. What a `Transformer` costs to the last FLOP is
-counted in `lib.flops` and offered here as well; how publishers count is the business of `lib.mfu`.
+counted in `lib.compute.flops` and offered here as well; how publishers count is the business of `lib.compute.mfu`.
 """
 
 from lib import check
-from lib.elementwise import every, is_array
-from lib.flops import (
+from lib.compute.flops import (
     ATTENTION,
     RECOMPUTE,
     attention_flops,
@@ -17,6 +16,7 @@ from lib.flops import (
     train_flops_exact,
     train_flops_per_token,
 )
+from lib.elementwise import every, is_array
 from lib.units import SECONDS_PER_DAY
 
 __all__ = [

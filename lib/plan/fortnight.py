@@ -2,11 +2,11 @@
 
 from lib import check, units
 from lib.architecture import Transformer
+from lib.architecture.shapes import Candidate
 from lib.compute import GOODPUT, calendar_days
+from lib.compute.gpu_hours import Run
 from lib.corpus import corpus
-from lib.gpu_hours import Run
 from lib.plan import Plan
-from lib.shapes import Candidate
 from lib.tables import Table
 from lib.units import SECONDS_PER_DAY
 
@@ -80,9 +80,9 @@ def candidate_table(candidates):
     """Shapes that a search found, best first.
 
     Args:
-        candidates: `lib.shapes.Candidate`s.
+        candidates: `lib.architecture.shapes.Candidate`s.
 
-    >>> from lib.shapes import search
+    >>> from lib.architecture.shapes import search
     >>> print(candidate_table(search(13.46e9, n_best=1)))
     layers x width  heads    d_ff      parameters  from target  width / layers
     40 x 5,120         40  14,592  13,487,723,520       +0.21%             128
@@ -147,11 +147,11 @@ def hours_table(runs, mfu, goodput=GOODPUT):
     """Published GPU-hours beside those that a plan would have asked for.
 
     Args:
-        runs: `lib.gpu_hours.Run`s.
+        runs: `lib.compute.gpu_hours.Run`s.
         mfu: of the plan, by 6 N.
         goodput: of the plan.
 
-    >>> from lib.gpu_hours import run
+    >>> from lib.compute.gpu_hours import run
     >>> print(hours_table([run("llama 13b")], 0.45, 1.0))
     run        GPU-hours published  GPU-hours planned  published / planned  utilisation implied
     LLaMA 13B              135,168            154,321                 0.88                0.514

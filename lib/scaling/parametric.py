@@ -12,7 +12,7 @@ from functools import cached_property
 from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM, train_flops
 from lib.elementwise import every, is_array
-from lib.evidence import LossVerdict, Origin
+from lib.scaling.evidence import LossVerdict, Origin
 
 UNKNOWN = Origin(source="constants given by hand", n_counts="not said", tokenizer="not said", corpus="not said")
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import click
 
 from lib.check import did_you_mean, listed, plain_name, short
-from lib.fit_command import fit
-from lib.recipe_command import recipe
+from lib.cli.fit_command import fit
+from lib.cli.recipe_command import recipe
 
 
 class OneLine(click.Group):

@@ -1,10 +1,10 @@
 """Tables of what moves a size: laws that disagree, use after training, scarce text, experts."""
 
-from lib.allocations import PUBLISHED
-from lib.moe_laws import moe_law
-from lib.overtraining import Lifetime, implied_inference_tokens
-from lib.repeated_data import DataLimitedLaw, effective_tokens, token_worth
-from lib.side_by_side import short_reach
+from lib.scaling.allocations import PUBLISHED
+from lib.scaling.moe_laws import moe_law
+from lib.scaling.overtraining import Lifetime, implied_inference_tokens
+from lib.scaling.repeated_data import DataLimitedLaw, effective_tokens, token_worth
+from lib.scaling.side_by_side import short_reach
 from lib.tables import Table
 from lib.units import show
 
@@ -15,10 +15,10 @@ def regrets(ensemble, sizes):
     """What some sizes lose under each law that predicts a loss, against that law's own best.
 
     Args:
-        ensemble: a `lib.ensemble.Ensemble`.
+        ensemble: a `lib.scaling.ensemble.Ensemble`.
         sizes: words -> parameters.
 
-    >>> from lib.ensemble import GROUPS, Ensemble
+    >>> from lib.scaling.ensemble import GROUPS, Ensemble
     >>> table = regrets(Ensemble(compute=2.1e24, laws=GROUPS["laws with a loss"]), {"70B": 70.55e9})
     >>> table.rows[1]
     ('Hoffmann 2022, rounded', '0.0004')
@@ -35,7 +35,7 @@ def lifetimes(chosen, compute, uses):
     """The cheapest model over its life for several amounts of use, at the loss that a budget buys.
 
     Args:
-        chosen: a `lib.parametric.ScalingLaw`.
+        chosen: a `lib.scaling.parametric.ScalingLaw`.
         compute: training compute whose best loss is the target, FLOP, > 0.
         uses: tokens in and out over the model's use, each 0 or more.
 
@@ -78,7 +78,7 @@ def scarce(chosen, compute, uniques):
     """The best run for a budget when only so many tokens are unique.
 
     Args:
-        chosen: a `lib.parametric.ScalingLaw`.
+        chosen: a `lib.scaling.parametric.ScalingLaw`.
         compute: training compute, FLOP, > 0.
         uniques: unique tokens, each > 0.
 
@@ -112,7 +112,7 @@ def uses(chosen):
     """For how much use each published run was the cheapest choice, by one law.
 
     Args:
-        chosen: a `lib.parametric.ScalingLaw`.
+        chosen: a `lib.scaling.parametric.ScalingLaw`.
 
     >>> from lib.scaling import law
     >>> print(*uses(law("Besiroglu 2024")).rows[-1][:4])

@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from lib import check, facts
 from lib.compute import TOKENS_PER_PARAM, TRAIN_FLOPS_PER_PARAM
-from lib.evidence import FIGURES, LABELS, WORDS, Origin, read_origin
-from lib.parametric import UNKNOWN
+from lib.scaling.evidence import FIGURES, LABELS, WORDS, Origin, read_origin
+from lib.scaling.parametric import UNKNOWN
 
 QUANTITIES = ("n_params", "n_tokens", "flops_per_token")
 

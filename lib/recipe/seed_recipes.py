@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 
 from lib import check
-from lib.advice import Facts
 from lib.compute import chinchilla_optimal
+from lib.recipe.advice import Facts
 
 _K = 1024
 END_SHARE = 0.1  # of the peak
@@ -110,7 +110,7 @@ class SeedRecipe:
     def facts(self):
         """What the seed's advice can be held against.
 
-        >>> from lib.advice import broken
+        >>> from lib.recipe.advice import broken
         >>> broken(any_scale(1e23).facts)
         ('width', 'warm-up, part of the steps')
         """

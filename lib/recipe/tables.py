@@ -2,10 +2,10 @@
 
 from statistics import median
 
-from lib.batches import critical_batch_tokens, steps_over_fewest, tokens_over_fewest
-from lib.held_out import CHOSEN, group_errors, median_error, residuals, rules
-from lib.mup import RULES, hidden_lr
-from lib.published_runs import COMPARABLE, habit
+from lib.recipe.batches import critical_batch_tokens, steps_over_fewest, tokens_over_fewest
+from lib.recipe.held_out import CHOSEN, group_errors, median_error, residuals, rules
+from lib.recipe.mup import RULES, hidden_lr
+from lib.recipe.published_runs import COMPARABLE, habit
 from lib.tables import Table
 from lib.units import show, show_count, show_power
 

@@ -11,8 +11,8 @@ from functools import cached_property
 from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM
 from lib.elementwise import every, exp, minimum
-from lib.parametric import ScalingLaw
 from lib.scaling import FACTS, law
+from lib.scaling.parametric import ScalingLaw
 
 # From 182 runs of up to 9B parameters and 500 passes: Muennighoff et al. 2023, arXiv:2305.16264, appendix A.
 R_D_STAR = FACTS["Muennighoff 2023"]["R_D_star"]

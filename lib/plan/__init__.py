@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lib import check, units
-from lib.allocations import Allocation
 from lib.architecture import Transformer, model
+from lib.architecture.shapes import search
 from lib.compute import GOODPUT, calendar_days, chinchilla_optimal, compute_budget, train_flops, training_days
+from lib.compute.mfu import convention, days_ratio
 from lib.corpus import corpus
-from lib.ensemble import GROUPS, Ensemble
 from lib.hardware import Cluster
-from lib.mfu import convention, days_ratio
 from lib.recipe import Recipe, Setup
 from lib.scaling import law
-from lib.shapes import search
+from lib.scaling.allocations import Allocation
+from lib.scaling.ensemble import GROUPS, Ensemble
 from lib.tables import Table
 
 # The way of a plan. Chapters fill it in; `FILLED` is what they have filled in so far.
