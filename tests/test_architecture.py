@@ -1,5 +1,6 @@
 """Exact parameter counts: released models, the seed's shapes, and what must hold for any shape."""
 
+import dataclasses
 import math
 from dataclasses import replace
 
@@ -172,7 +173,7 @@ def test_equal_heads_are_the_rule_where_nothing_is_said():
 def shapes(draw):
     n_kv_heads = draw(st.integers(1, 8))
     sizes = st.integers(1, 64)
-    flags = {name: draw(st.booleans()) for name in WORDS if name not in ("norm", "qk_norm")}
+    flags = {field.name: draw(st.booleans()) for field in dataclasses.fields(Transformer) if field.type is bool}
     return Transformer(
         n_layers=draw(sizes),
         d_model=8 * draw(sizes),
@@ -203,9 +204,10 @@ def test_every_parameter_is_a_weight_of_a_product_a_norm_a_bias_or_a_row(shape):
     products = shape.matmul_params + (0 if shape.tied else shape.head_matmul_params)
     if shape.tied and shape.embedding_width != shape.d_model:
         products += shape.embedding_width * shape.d_model
-    linear_biases = shape.bias_params - (shape.norm_params // 2 if shape.norm == "layer" else 0)
+    linear_biases = replace(shape, norm="rms").bias_params
     rows = shape.input_embedding_params + shape.components["positions"]
-    assert shape.n_params == products + shape.norm_params + linear_biases + rows
+    sinks = shape.n_layers * shape.n_heads if shape.attention_sinks else 0
+    assert shape.n_params == products + shape.norm_params + linear_biases + sinks + rows
 
 
 @given(shapes(), st.integers(2, 5))

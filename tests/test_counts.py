@@ -48,7 +48,7 @@ def test_the_parts_by_length_add_up_to_full_attention(name):
     for place, length in enumerate(lengths):
         total = sum(values[place] for _, values in parts)
         assert total == pytest.approx(train_flops_per_token(MODELS[name], length, "full"), rel=1e-12)
-    assert rule[1] == 6 * MODELS[name].n_params
+    assert rule[1] == 6 * MODELS[name].n_params_active
 
 
 def test_recomputing_never_costs_a_third_in_full():

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import lib
-from lib.architecture import FIGURES, WORDS, model
+from lib.architecture import FIGURES, WORDS, LatentAttention, MixtureOfExperts, model
 from lib.architecture.shapes import Candidate, Constraints
 from lib.compute.gpu_hours import run
 from lib.compute.mfu import convention
@@ -56,6 +56,7 @@ from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
 # what-ifs' view functions are tested below through the catalogue, by which alone a reader reaches them. Tables of
 # chapters hand their arguments on to what is tested here. Reading a file of runs is tested with files.
 ELSEWHERE = ("check", "cli", "names", "plots", "reference", "tables", "whatif", "fit.tables", "runs.table")
+ELSEWHERE += ("architecture.counting", "architecture.rules")  # handed a Transformer by its own methods
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 
 SEVEN = "7"  # a number in text, which only a control reads
@@ -140,6 +141,8 @@ EXAMPLES = (
     law("Besiroglu 2024").origin.errors,
     LossVerdict(loss=1.95, target_loss=1.96, error=0.03),
     LLAMA := model("llama-3-8b"),
+    EXPERTS := MixtureOfExperts(n_experts=8, experts_per_token=2, d_ff_expert=64),
+    LATENT := LatentAttention(kv_rank=512, nope_head_dim=128, rope_head_dim=64, v_head_dim=128),
     RULES := Constraints(),
     CANDIDATE := Candidate(shape=LLAMA, target_params=8e9, constraints=RULES),
     CHIP := accelerator("h100"),
@@ -208,7 +211,16 @@ VOCABULARY = {
     **_same(integer(8, 0), "n_layers d_model n_heads d_ff vocab_size n_best devices_per_module"),
     **_same(integer(8, 0), "width_multiple d_ff_multiple layer_multiple query_group tensor"),
     **_same(integer(8, 0).or_none(), "n_kv_heads head_dim embedding_width"),
-    **_same(integer(2), "norms_per_layer norms_outside_layers learned_positions"),
+    **_same(integer(2), "norms_per_layer norms_outside_layers learned_positions n_mtp_layers layer"),
+    **_same(integer(2, 0), "experts_per_token layer_period"),
+    **_same(integer(8, 0), "d_ff_expert kv_rank nope_head_dim rope_head_dim v_head_dim"),
+    **_same(integer(8, 0).or_none(), "q_rank window full_every"),
+    **_same(integer(0), "n_shared_experts n_dense_layers"),
+    "d_ff_shared": integer(0).or_none(),
+    "dense_layers": Kind((), (None, 5, "3", [3], (-1,), (True,), ("3",))),
+    "windows": Kind((None,), (None, 5, "4096", [4096], (), (0,), (True,), ("4096",))),
+    "moe": instance(EXPERTS).or_none(),
+    "latent": instance(LATENT).or_none(),
     **_same(Kind("text", NO_TEXT), "name source used_by peak printed remark tokenizer n_counts vendor note left_out"),
     **_same(positive(1e10), "unique_tokens matched_params decay epochs compute_unit tokens_decay params_decay"),
     **_same(number(1e12, -1), "inference_tokens"),
@@ -222,6 +234,7 @@ VOCABULARY = {
     "interval": Kind((0.4, 0.6), (None, 5, (0.4, 1.6), ("a", "b"))),
     **_same(Kind("text", NO_TEXT), "explanation"),
     **_same(SWITCH, "gated tied qkv_bias attention_output_bias mlp_bias head_bias head binary"),
+    **_same(SWITCH, "attention_sinks router_bias router_buffer expert_bias shared_gate"),
     **_same(positive(3e-4), "peak_lr base_lr coefficient used foretold"),
     **_same(positive(2e6), "batch batch_tokens critical first_tokens noise_tokens ramp_tokens tokens_factor"),
     **_same(positive(1e5), "total_steps base_width width_factor tokens_per_param low_flops"),
@@ -286,7 +299,7 @@ LOOKUPS = {
     "scaling.budget_laws.budget_law": "Kaplan 2020",
     "scaling.moe_laws.moe_law": "Clark 2022",
     "scaling.ensemble.dense_law": "Kaplan 2020",
-    "architecture.model": "llama-3-8b",
+    "architecture.released.model": "llama-3-8b",
     "scaling.allocations.published": "Chinchilla",
     "compute.gpu_hours.run": "llama-13b",
     "scaling.refits.refit": "240 points",

@@ -141,7 +141,7 @@ def by_length(shape, lengths=_LENGTHS):
         ("causal half of attention", half),
         ("the other half", half),
     )
-    return lengths, parts, ("6N", train_flops(shape.n_params, 1))
+    return lengths, parts, ("6N", train_flops(shape.n_params_active, 1))
 
 
 def length_at(shape, attention, ratio=1.0):
@@ -166,7 +166,7 @@ def length_at(shape, attention, ratio=1.0):
     """
     check.positive(ratio=ratio)
     check.instance(Transformer, shape=shape)
-    left = ratio * train_flops(shape.n_params, 1) - 3.0 * (layer_flops(shape) + head_flops(shape))
+    left = ratio * train_flops(shape.n_params_active, 1) - 3.0 * (layer_flops(shape) + head_flops(shape))
     return left / (3.0 * attention_flops(shape, 1, attention))
 
 
@@ -185,8 +185,8 @@ def ratios(names, lengths, attention):
     rows = []
     for name in names:
         shape = model(name)
-        table = shape.input_embedding_params / shape.n_params
-        six = train_flops(shape.n_params, 1)
+        table = shape.input_embedding_params / shape.n_params_active
+        six = train_flops(shape.n_params_active, 1)
         found = [train_flops_per_token(shape, length, attention) / six for length in lengths]
         rows.append((shape.name, f"{100 * table:.0f} %", *(f"{ratio:.2f}" for ratio in found)))
     head = ("model", "input table in N", *(f"{length // 1024}k" for length in lengths))

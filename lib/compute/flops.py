@@ -7,6 +7,7 @@ biases, activation functions and rotations are left out.
 from types import MappingProxyType
 
 from lib import check
+from lib.architecture.transformer import Transformer
 
 # Which share of the full square of scores is counted.
 ATTENTION = MappingProxyType({"none": 0.0, "causal": 0.5, "full": 1.0})
@@ -22,6 +23,8 @@ RECOMPUTE = MappingProxyType(
 
 def layer_flops(model):
     """Forward FLOPs a token in the layers' weight matrices: 2 * weights  [FLOP/token].
+
+    Of a mixture of experts, the weights of those that a token passes, and of the router.
 
     Args:
         model: a `Transformer`.
@@ -61,7 +64,8 @@ def head_flops(model):
 def attention_flops(model, seq_len, attention):
     """Forward FLOPs a token in attention: 4 * n_layers * n_heads * head_dim * seq_len * share  [FLOP/token].
 
-    Two products, queries with keys and scores with values, of 2 * head_dim FLOPs a head and pair of positions. The
+    Two products, queries with keys and scores with values, of 2 * head_dim FLOPs a head and pair of positions (with
+    latent attention a value head is narrower than a key head, and the sum of both stands for 2 * head_dim). The
     share is 1 for "full", 1/2 for "causal": half of the square, which halves the diagonal too. A causal mask needs
     (seq_len + 1) / 2 pairs a token, that is 1 / seq_len more; publishers count seq_len / 2, and so does this. Every
     layer is taken to look at the whole sequence: layers with a sliding window need less, and are over-counted.
@@ -85,7 +89,8 @@ def attention_flops(model, seq_len, attention):
     _shape(model)
     check.whole(seq_len=seq_len)
     check.choice(tuple(ATTENTION), attention=attention)
-    return check.result(attention_flops=4.0 * model.n_layers * model.attention_width * seq_len * ATTENTION[attention])
+    pair = 2.0 * model.n_layers * model.n_heads * (model.head_dim + model.v_head_dim)
+    return check.result(attention_flops=pair * seq_len * ATTENTION[attention])
 
 
 def forward_flops(model, seq_len, attention, *, head=True):
@@ -120,7 +125,7 @@ def recomputed_flops(model, seq_len, attention, recompute):
     "full" repeats the layers and never the output head, whose input is kept: the step grows by less than 4/3.
     "stopping_early" is the default of PyTorch's non-reentrant checkpoint: it stops once the last saved input is back,
     and the last matrix of a layer (d_ff to d_model) saves only its input. With dropout behind that matrix it is
-    repeated after all.
+    repeated after all, and so are experts, whose outputs the router's gradient needs.
 
     Args:
         model: a `Transformer`.
@@ -141,7 +146,7 @@ def recomputed_flops(model, seq_len, attention, recompute):
     """
     check.choice(tuple(RECOMPUTE), recompute=recompute)
     scores = attention_flops(model, seq_len, attention)
-    last = 2.0 * model.n_layers * model.d_ff * model.d_model
+    last = 2.0 * unrepeated_params(model)
     layers = layer_flops(model)
     return {
         "none": 0.0 * scores,
@@ -149,6 +154,25 @@ def recomputed_flops(model, seq_len, attention, recompute):
         "full": layers + scores,
         "stopping_early": layers + scores - last,
     }[recompute]
+
+
+def unrepeated_params(model):
+    """Weights that "stopping_early" does not multiply again: the last matrix of every layer without experts.
+
+    Args:
+        model: a `Transformer`.
+
+    Raises:
+        TypeError: if it is none.
+
+    Source: as `recomputed_flops`.
+
+    >>> from lib.architecture import model
+    >>> unrepeated_params(model("llama-3-8b")) == 32 * 14_336 * 4096
+    True
+    """
+    _shape(model)
+    return (model.n_layers - model.n_moe_layers) * model.d_ff * model.d_model
 
 
 def train_flops_per_token(model, seq_len, attention, *, recompute="none", head=True, attention_backward=2.0):
@@ -213,7 +237,6 @@ def train_flops_exact(model, n_tokens, seq_len, attention, *, recompute="none", 
 
 
 def _shape(model):
-    # Whatever counts its own matrices will do: a mixture of experts need not be a Transformer.
-    if not hasattr(model, "matmul_params"):
+    if not isinstance(model, Transformer):
         asked = f"; lib.architecture.model({check.short(model)}) looks one up" if isinstance(model, str) else ""
         raise TypeError(f"model = {check.short(model)} ({type(model).__name__}): a Transformer{asked}")

@@ -104,14 +104,14 @@ class MfuConvention:
         )
 
     def counted_params(self, model):
-        """N as this convention counts it, for a `Transformer`."""
+        """N as this convention counts it, for a `Transformer`; of a mixture of experts what a token meets: active."""
         check.instance(Transformer, model=model)
         if self.params == "total":
-            return model.n_params
+            return model.n_params_active
         if self.params == "without_tables":
-            return model.non_vocabulary_params
+            return model.non_vocabulary_params_active
         # A tied table is counted once and multiplies once, as the head: leaving it out would lose real work.
-        return model.non_embedding_params + (model.input_embedding_params if model.tied else 0)
+        return model.non_embedding_params_active + (model.input_embedding_params if model.tied else 0)
 
     def flops_per_token(self, model, seq_len):
         """FLOPs a token, forward and backward, as this convention counts them  [FLOP/token].

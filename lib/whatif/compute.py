@@ -68,14 +68,15 @@ def _shape(name, n_params):
     """The shape whose FLOPs are counted, and N: of the model that is named, or of the one that is nearest in size."""
     check.positive(n_params=n_params)
     if name == BY_SIZE:
-        return min(MODELS.values(), key=lambda m: abs(log(m.n_params / n_params))), n_params
+        dense = (m for m in MODELS.values() if not m.moe)
+        return min(dense, key=lambda m: abs(log(m.n_params / n_params))), n_params
     shape = check.lookup(MODELS, model=name)
-    if n_params not in (_LLAMA_8B, shape.n_params):
+    if n_params not in (_LLAMA_8B, shape.n_params_active):
         raise ValueError(
-            f"n_params = {check.figure(n_params)}: {shape.name} has {shape.n_params:,}; "
+            f"n_params = {check.figure(n_params)}: {shape.name} has {shape.n_params_active:,}; "
             f"a free size needs model='{BY_SIZE}'"
         )
-    return shape, float(shape.n_params)
+    return shape, float(shape.n_params_active)
 
 
 def _peak(name, dtype):
@@ -179,7 +180,7 @@ def _counted_row(name, times, compute_days, goodput, shape, seq_len):
         unit=f"calendar days ({show(compute_days * times, 'compute days')}, {times:,.2f} times 6ND)",
         group="If that MFU was counted as others count",
         formula=(
-            f"({parts}) / (6 x {show_number(shape.n_params)}) = {show(times)}; "
+            f"({parts}) / (6 x {show_number(shape.n_params_active)}) = {show(times)}; "
             f"{show_number(compute_days)} x {show(times)} / {show(goodput)}"
         ),
         assumed=(f"shape of {shape.name}: {shape.text}", f"sequences of {seq_len:,.0f} tokens"),

@@ -2,7 +2,7 @@
 
 from lib import check
 from lib.architecture import Transformer
-from lib.compute.flops import ATTENTION
+from lib.compute.flops import ATTENTION, unrepeated_params
 from lib.compute.mfu import MfuConvention
 from lib.units import show_number
 
@@ -43,7 +43,7 @@ def flops_per_token(convention, model, seq_len):
     counted, matrices, scores = _PASSES[convention.recompute]
     again = model.matmul_params
     if convention.recompute == "stopping_early":  # it ends at the input of the layer's last matrix
-        again -= model.n_layers * model.d_ff * model.d_model
+        again -= unrepeated_params(model)
     share = ATTENTION[convention.attention]
     square = f"{model.n_layers} x {model.n_heads} x {model.head_dim} x {seq_len:,.0f}"
     n_params = show_number(convention.counted_params(model))

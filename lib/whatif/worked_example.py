@@ -121,7 +121,7 @@ def _attention_rows(example):
             value=example.days * ratio,
             unit="days",
             group="1. Compute",
-            formula=f"{show(example.days)} x ({parts}) / (6 x {show_power(shape.n_params)})",
+            formula=f"{show(example.days)} x ({parts}) / (6 x {show_power(shape.n_params_active)})",
             assumed=(
                 "shape 1 below",
                 f"sequences of {_SEQ_LEN:,} tokens",
