@@ -8,7 +8,7 @@ import math
 from lib import check
 from lib.check import is_array
 
-__all__ = ["ceil", "every", "exp", "floor", "is_array", "log", "maximum", "minimum", "where"]
+__all__ = ["ceil", "every", "exp", "floor", "is_array", "log", "maximum", "minimum", "power", "where"]
 
 
 def maximum(a, b):
@@ -87,6 +87,20 @@ def exp(value):
     """
     check.exponent(value=value)
     return value.__array_namespace__().exp(value) if is_array(value) else math.exp(value)
+
+
+def power(base, exponent):
+    """A power of what is above 0; infinite where a float cannot hold it, as an array's is: `check.result` refuses both.
+
+    >>> power(4.0, 0.5), power(1e-200, -2.0)
+    (2.0, inf)
+    """
+    check.positive(base=base)
+    check.finite(exponent=exponent)
+    try:
+        return base**exponent if _namespace(base, exponent) else float(base) ** float(exponent)
+    except OverflowError:
+        return math.inf
 
 
 def every(condition):

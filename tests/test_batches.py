@@ -86,6 +86,11 @@ def test_a_ramps_steps_are_the_sum_of_its_steps(first, growth, tokens):
     assert ramp.extra_steps >= -1e-9 * ramp.ramp_steps
 
 
+def test_a_ramp_begins_at_its_first_batch():
+    ramp = Ramp(first_tokens=32e3, batch_tokens=3.2e6, ramp_tokens=12e9)
+    assert (ramp.at(0.0), ramp.at(12e9), ramp.at(13e9)) == (32e3, 3.2e6, 3.2e6)
+
+
 def test_a_ramp_that_falls_is_refused():
     with pytest.raises(ValueError, match=r"first_tokens = 2e\+06: at most the full batch, 1e\+06"):
         Ramp(first_tokens=2e6, batch_tokens=1e6, ramp_tokens=1e9)

@@ -4,6 +4,7 @@ Functions and dataclasses are found, not listed. Listed is the library's vocabul
 example and the kind of value that it takes. A name without a kind fails, so that no door is left unwatched.
 """
 
+import contextlib
 import dataclasses
 import importlib
 import inspect
@@ -282,7 +283,7 @@ VOCABULARY = {
     **_same(SHOWN, "aliases errors facts figures fine_errors fitted labels sources"),
     "objective": word(OBJECTIVES[0]),
     "objective_sum": number(0.1, -1),
-    **_same(integer(2, 0), "n_starts n_at_best n_resamples"),
+    **_same(integer(2, 0), "n_starts n_at_best n_resamples n_draws"),
     "n_held": integer(2, 0).or_none(),
     "seed": integer(0),
     "noise": number(0.01, -1),
@@ -317,6 +318,9 @@ EXCEPTIONS = {
     **{f"{lookup}.name": word(good) for lookup, good in LOOKUPS.items()},
     **_same(Kind(1.0, NO_NUMBER + NOT_FINITE), "elementwise.ceil.value elementwise.floor.value"),
     "elementwise.exp.value": number(1.0, 1e9),
+    "recipe.batches.Ramp.at.n_tokens": number(1e9, -1),
+    "elementwise.power.base": positive(2.0),
+    "elementwise.power.exponent": number(0.5),
     **_same(PAIR.or_none(), "scaling.evidence.Range.n_params scaling.evidence.Range.n_tokens"),
     **_same(instance(LAW.origin.fitted).or_none(), "scaling.evidence.Origin.fitted"),
     **_same(instance(law("Besiroglu 2024").origin.errors).or_none(), "scaling.evidence.Origin.errors"),
@@ -438,7 +442,7 @@ EXCEPTIONS = {
     "runs.doubts.refuse_units.columns": Kind({"n_params": "N", "n_tokens": "D"}, None),
     "runs.doubts.refuse_units.units_said": SWITCH,
     **_same(positive(1e9).or_none(), " ".join(f"recipe.advice.Facts.{n}" for n in ("n_params", "n_tokens", "peak_lr"))),
-    **_same(instance(PLANNED), "recipe.advice.findings.facts recipe.advice.broken.facts"),
+    **_same(instance(PLANNED), "recipe.advice.findings.facts recipe.advice.broken.facts recipe.advice.summary.facts"),
     "recipe.advice.Facts.batch_tokens": positive(1e6).or_none(),
     "recipe.advice.Facts.warmup_share": number(0.01, -0.1, 1.1, 45).or_none(),
     **_same(integer(8, 0).or_none(), " ".join(f"recipe.advice.Facts.{n}" for n in ("n_layers", "d_model", "tensor"))),
@@ -574,3 +578,26 @@ def test_settings_are_a_mapping(settings):
 def test_a_what_if_is_found_by_its_name(name):
     with pytest.raises(RefusedError, match=r"^what_if = "):
         answer(name)
+
+
+EXTREMES = (5e-324, 1e-300, 1e-100, 1e100, 1e300, 1.7e308)
+NUMBERS = [door for door in DOORS if isinstance(door[3].get(door[1]), float) and door[0].startswith("recipe.")]
+
+
+def _answers(found):
+    """What a call gives: the number itself, or every number that follows from a dataclass; a refusal is an answer."""
+    if not dataclasses.is_dataclass(found):
+        return [found]
+    answers = []
+    for name in (name for name, thing in vars(type(found)).items() if isinstance(thing, property)):
+        with contextlib.suppress(ValueError):
+            answers.append(getattr(found, name))
+    return answers
+
+
+@pytest.mark.parametrize(("name", "argument", "function", "good"), NUMBERS, ids=[f"{d[0]}-{d[1]}" for d in NUMBERS])
+def test_a_number_at_the_edge_of_floats_gives_a_finite_answer_or_a_refusal(name, argument, function, good):
+    for value in EXTREMES:
+        with contextlib.suppress(ValueError):
+            answers = _answers(function(**good | {argument: value}))
+            assert all(math.isfinite(answer) for answer in answers if isinstance(answer, float)), (value, answers)

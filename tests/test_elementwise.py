@@ -94,5 +94,14 @@ def test_everything_public_is_listed():
         "log",
         "maximum",
         "minimum",
+        "power",
         "where",
     }
+
+
+@given(base=st.floats(1e-300, 1e300), exponent=st.floats(-50, 50))
+def test_a_power_is_pythons_or_too_large_for_a_float(base, exponent):
+    try:
+        assert elementwise.power(base, exponent) == base**exponent
+    except OverflowError:
+        assert elementwise.power(base, exponent) == math.inf

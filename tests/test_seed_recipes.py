@@ -81,9 +81,13 @@ def test_a_size_at_a_step_takes_the_next_row():
     assert any_scale(at_a_step * (1 + 1e-9)).step.n_layers == 32
 
 
-def test_a_budget_too_small_for_one_step_is_refused():
-    with pytest.raises(ValueError, match=r"compute = 1e\+10: enough for one step of 262,144 tokens"):
-        small_scale(1e10)
+@pytest.mark.parametrize(
+    ("recipe", "compute", "steps"),
+    [(small_scale, 1e10, "1 steps of 262,144 tokens"), (any_scale, 1e16, "1,000 steps of 524,288 tokens")],
+)
+def test_a_budget_too_small_for_the_warm_up_is_refused(recipe, compute, steps):
+    with pytest.raises(ValueError, match=rf"^compute = {compute:g}: enough for {steps}".replace("+", r"\+")):
+        recipe(compute)
 
 
 # The advice, number by number.

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from lib import check
-from lib.elementwise import minimum
+from lib.elementwise import minimum, power
 
 CRITICAL_TOKENS = 2e8  # B* of Kaplan's law, tokens
 CRITICAL_POWER = 0.21  # alpha_B
@@ -104,7 +104,7 @@ def critical_batch_tokens(loss):
     '2.55e+06, 7.37e+06'
     """
     check.positive(loss=loss)
-    return check.result(critical=CRITICAL_TOKENS / loss ** (1 / CRITICAL_POWER))
+    return check.positive_result(critical=CRITICAL_TOKENS * power(loss, -1 / CRITICAL_POWER))
 
 
 def steps_over_fewest(batch, critical):
@@ -163,7 +163,7 @@ def critical_growth(tokens_factor):
     2.95
     """
     check.positive(tokens_factor=tokens_factor)
-    return check.result(growth=tokens_factor**GROWTH)
+    return check.positive_result(growth=tokens_factor**GROWTH)
 
 
 def lr_share_of_batch(batch, noise_tokens):
@@ -185,7 +185,7 @@ def lr_share_of_batch(batch, noise_tokens):
     0.5
     """
     check.positive(batch=batch, noise_tokens=noise_tokens)
-    return check.result(lr_share=1 / (1 + noise_tokens / batch))
+    return check.positive_result(lr_share=1 / (1 + noise_tokens / batch))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,14 +215,15 @@ class Ramp:
         check.fields(self, positive="first_tokens batch_tokens ramp_tokens")
         if self.first_tokens > self.batch_tokens:
             raise ValueError(f"first_tokens = {self.first_tokens:g}: at most the full batch, {self.batch_tokens:g}")
+        check.positive_result(ramp_steps=self.ramp_steps)
 
     def at(self, n_tokens):
         """Tokens a step once so many tokens were seen.
 
         Args:
-            n_tokens: tokens, > 0; float or array.
+            n_tokens: tokens, 0 or more; float or array.
         """
-        check.positive(n_tokens=n_tokens)
+        check.non_negative(n_tokens=n_tokens)
         part = minimum(n_tokens / self.ramp_tokens, 1.0)
         return self.first_tokens + (self.batch_tokens - self.first_tokens) * part
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from lib import check
 from lib.compute import train_flops
+from lib.elementwise import power
 
 KINDS = ("input", "hidden", "output")
 
@@ -39,7 +40,7 @@ class Rule:
             width_factor: width over base width, > 0; float or array.
         """
         check.positive(width_factor=width_factor)
-        return check.result(lr_factor=width_factor**self.lr_power)
+        return check.positive_result(lr_factor=power(width_factor, self.lr_power))
 
     def std_factor(self, width_factor):
         """What the base standard deviation is multiplied by.
@@ -51,7 +52,7 @@ class Rule:
         (0.0625, 0.25)
         """
         check.positive(width_factor=width_factor)
-        return check.result(std_factor=width_factor**self.std_power)
+        return check.positive_result(std_factor=power(width_factor, self.std_power))
 
 
 # Variances of Table 3: 1/fan_in for input and hidden weights, 1/fan_in^2 for output ones; the fan-in of an input weight
@@ -85,7 +86,7 @@ def hidden_lr(base_lr, d_model, base_width):
     0.002
     """
     check.positive(base_lr=base_lr, d_model=d_model, base_width=base_width)
-    return check.result(hidden_lr=base_lr * base_width / d_model)
+    return check.positive_result(hidden_lr=base_lr * (base_width / d_model))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +117,7 @@ class Sweep:
     @property
     def compute_flops(self):
         """Compute of all trials  [FLOP]."""
-        return self.n_trials * train_flops(self.n_params, self.n_tokens)
+        return check.positive_result(compute_flops=self.n_trials * train_flops(self.n_params, self.n_tokens))
 
     def share_of(self, compute):
         """The sweep's compute over that of the run it is for.
@@ -125,7 +126,7 @@ class Sweep:
             compute: of the run, FLOP, > 0; float or array.
         """
         check.positive(compute=compute)
-        return check.result(share=self.compute_flops / compute)
+        return check.positive_result(share=self.compute_flops / compute)
 
 
 # What Yang et al. report of their largest case, section 7.4: GPT-3 6.7B, tuned on a model a sixteenth as wide.

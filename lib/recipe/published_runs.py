@@ -100,7 +100,9 @@ class PublishedRun:
     @property
     def steps(self):
         """Tokens over tokens a step, as if there were no ramp; None where no batch is printed."""
-        return None if self.global_batch_tokens is None else self.n_tokens / self.global_batch_tokens
+        if self.global_batch_tokens is None:
+            return None
+        return check.positive_result(steps=self.n_tokens / self.global_batch_tokens)
 
     @property
     def warmup_share(self):
@@ -110,9 +112,9 @@ class PublishedRun:
         (0.01, 0.00125)
         """
         if (tokens := self.get("warmup_tokens")) is not None:
-            return tokens / self.n_tokens
+            return check.result(warmup_share=tokens / self.n_tokens)
         steps = self.get("warmup_steps")
-        return None if steps is None or self.steps is None else min(steps / self.steps, 1.0)
+        return None if steps is None or self.steps is None else check.result(warmup_share=steps / self.steps)
 
     @property
     def comparable(self):

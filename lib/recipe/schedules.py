@@ -223,4 +223,4 @@ class Schedule:
         '1.83e-04'
         """
         check.instance(Schedule, other=other)
-        return other.peak_lr * other.mean_share / self.mean_share
+        return check.positive_result(peak_lr=other.peak_lr * other.mean_share / self.mean_share)

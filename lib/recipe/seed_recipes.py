@@ -72,6 +72,10 @@ class SeedRecipe:
         check.instance(Step, step=self.step)
         check.fields(self, positive="compute", fraction="warmup_share")
         check.natural(least_warmup=self.least_warmup)
+        least = max(1, self.least_warmup)
+        if self.total_steps < least:
+            steps = f"{least:,} steps of {self.step.batch_tokens:,} tokens"
+            raise ValueError(f"compute = {self.compute:g}: enough for {steps}, the shortest run with this warm-up")
 
     @property
     def n_params(self):
@@ -149,7 +153,7 @@ def small_scale(compute):
         A `SeedRecipe`.
 
     Raises:
-        TypeError, ValueError: if compute is no positive, finite number, or too little for one step.
+        TypeError, ValueError: if compute is no positive, finite number, or too little for the warm-up.
 
     Source: seed document 001, small-scale training.
 
@@ -169,7 +173,7 @@ def any_scale(compute):
         A `SeedRecipe`.
 
     Raises:
-        TypeError, ValueError: if compute is no positive, finite number, or too little for one step.
+        TypeError, ValueError: if compute is no positive, finite number, or too little for the warm-up.
 
     Source: seed document 001, the complete recipe.
 
@@ -182,8 +186,6 @@ def any_scale(compute):
 def _recipe(steps, compute, **warmup):
     check.scalar(compute=compute)
     check.positive(compute=compute)
-    n_params, n_tokens = chinchilla_optimal(compute)
+    n_params, _ = chinchilla_optimal(compute)
     step = next(step for step in steps if n_params < step.below)
-    if n_tokens < step.batch_tokens:
-        raise ValueError(f"compute = {compute:g}: enough for one step of {step.batch_tokens:,} tokens")
     return SeedRecipe(compute=float(compute), step=step, **warmup)

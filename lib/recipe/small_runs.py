@@ -33,6 +33,7 @@ class SmallRuns:
 
     def __post_init__(self):
         check.fields(self, integer="n_trials", fraction="proxy_share", non_negative="ablations_share pilot_share")
+        check.result(share=self.share)
 
     @property
     def sweep_share(self):
