@@ -108,7 +108,10 @@ def test_each_plan_has_a_recipe_for_its_own_size_tokens_shape_and_cluster():
         assert (recipe.run, recipe.shape) == (plan.allocation, plan.shape)
         assert recipe.global_batch == cluster.n_gpus // 8 * recipe.setup.micro_batch * recipe.accumulation
         assert recipe.steps * recipe.batch_tokens <= plan.allocation.n_tokens
-    assert (A100.recipe.peak_lr, A100.recipe.batch_tokens, A100.recipe.steps) == (1.6e-4, 2_359_296, 114_094)
+    said = [lines(plan, "recipe")[-1].text for plan in (A100, H100)]
+    assert said[0] == "medium scale; breaks: warm-up, part of the steps; not said: tensor-parallel devices"
+    assert said[1].startswith("large scale; breaks: none; not said: data filtered and deduplicated")
+    assert (A100.recipe.peak_lr, A100.recipe.batch_tokens, A100.recipe.steps) == (1.6e-4, 2_424_832, 111_011)
     assert (H100.recipe.peak_lr, H100.recipe.batch_tokens, H100.recipe.steps) == (1.4e-4, 6_291_456, 709_645)
 
 

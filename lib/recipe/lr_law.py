@@ -120,7 +120,7 @@ def fitted(quantity):
         TypeError, ValueError: for another word.
 
     >>> f"{fitted('peak_lr').at(9.1e9, 183e9):.2e}"
-    '1.66e-04'
+    '1.67e-04'
     """
     return fit(quantity, "params and tokens")
 
@@ -142,7 +142,7 @@ def deepseek_peak_lr(compute):
     '4.24e-04'
     """
     check.positive(compute=compute)
-    return check.result(peak_lr=_LR[0] * compute ** _LR[1])
+    return check.positive_result(peak_lr=_LR[0] * compute ** _LR[1])
 
 
 def deepseek_batch_tokens(compute):
@@ -160,7 +160,7 @@ def deepseek_batch_tokens(compute):
     '1.973e+07'
     """
     check.positive(compute=compute)
-    return check.result(batch_tokens=_BATCH[0] * compute ** _BATCH[1])
+    return check.positive_result(batch_tokens=_BATCH[0] * compute ** _BATCH[1])
 
 
 def deepseek_compute(shape, n_tokens, seq_len):
@@ -184,4 +184,4 @@ def deepseek_compute(shape, n_tokens, seq_len):
     check.positive(n_tokens=n_tokens)
     check.whole(seq_len=seq_len)
     attention = _ATTENTION_FLOPS * shape.n_layers * shape.attention_width * seq_len
-    return check.result(compute=(TRAIN_FLOPS_PER_PARAM * shape.matmul_params + attention) * n_tokens)
+    return check.positive_result(compute=(TRAIN_FLOPS_PER_PARAM * shape.matmul_params + attention) * n_tokens)

