@@ -51,6 +51,18 @@ def test_sizes_and_tokens_are_those_that_were_given():
     assert numbers("--tokens", "200B", "--tokens-per-param", "100")["parameters"] == pytest.approx(2e9)
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--params", "1M"), "params = 1M: with 20 tokens a parameter 1.2e14 FLOP, at least 1e17 FLOP"),
+        (("--params", "7B", "--tokens", "1e6"), "params = 7B, tokens = 1e6: 4.2e16 FLOP, at least 1e17 FLOP"),
+        (("--tokens", "1000T"), "tokens = 1000T: with 20 tokens a parameter 3e29 FLOP, at most 1e28 FLOP"),
+    ],
+)
+def test_what_leads_too_far_is_named_as_it_was_given(words, told):
+    assert refused(*words) == f"handbook: {told}\n"
+
+
 def test_the_machine_decides_how_the_batch_is_shared():
     setup = Setup(n_gpus=512, model_parallel=8, micro_batch=2, seq_len=8192)
     expected = Recipe(run=size_and_tokens(compute=1e23), setup=setup)

@@ -1,7 +1,7 @@
 """The what-ifs "recipe-by-scale" and "schedule": their numbers are the library's, their formulas give them."""
 
 import re
-from math import cos, pi, sqrt
+from math import cos, floor, pi, sqrt
 
 import pytest
 
@@ -24,10 +24,10 @@ def row(view, label):
 
 def computed(formula):
     """What a printed formula comes to; None where it is put in words."""
-    sum_ = formula.split("; ")[-1].replace(",", "").replace(" x ", " * ").replace("^", "**")
-    if re.search(r"[a-zA-Z]", re.sub(r"sqrt|cos|pi|[0-9.]e-?[0-9]", "", sum_)):
+    sum_ = re.sub(r"(?<=\d),(?=\d)", "", formula.split("; ")[-1]).replace(" x ", " * ").replace("^", "**")
+    if re.search(r"[a-zA-Z]", re.sub(r"sqrt|cos|pi|min|max|floor|[0-9.]e-?[0-9]", "", sum_)):
         return None
-    return eval(sum_, {"sqrt": sqrt, "cos": cos, "pi": pi})
+    return eval(sum_, {"sqrt": sqrt, "cos": cos, "pi": pi, "floor": floor})
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,40 @@ def test_a_formula_gives_the_number_beside_it(name, settings):
     assert len(checked) >= 0.8 * len(found)
     for row_, value in checked:
         assert value == approx(row_.value, rel=6e-4, abs=1e-12), row_.formula
+
+
+SHORT = {"compute": 1e20, "n_gpus": 1024, "seq_len": 65_536}  # a batch that the devices force, 272 steps
+FEW = SHORT | {"n_gpus": 4096}  # 68 steps: a hundredth of them is none
+
+
+@pytest.mark.parametrize("settings", [*RECIPES, SHORT, FEW, FEW | {"schedule": "warmup-stable-decay"}])
+@pytest.mark.parametrize("label", ["steps", "warm-up", "decay", "ramp, if one is wanted: tokens a step at its start"])
+def test_a_count_of_steps_is_what_its_formula_gives_to_the_last_digit(settings, label):
+    for row_ in (row for row in answer("recipe-by-scale", settings).rows if row.label == label):
+        assert computed(row_.formula) == row_.value
+
+
+def test_a_batch_that_the_devices_force_is_said():
+    forced = next(c for c in answer("recipe-by-scale", SHORT).checks if c.label.startswith("all copies can share"))
+    assert (forced.verdict, forced.margin) == ("fail", "they share 67.11M tokens or more, the law asks for 688.4K")
+    usual = next(c for c in answer("recipe-by-scale", {}).checks if c.label.startswith("all copies can share"))
+    assert usual.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"compute": 1e26}, "largest comparable published run"),
+        ({"compute": 1e17}, "smallest comparable published run"),
+        ({"compute": 1e25, "tokens_per_param": 2000}, "most tokens"),
+        ({"compute": 1e18, "tokens_per_param": 1}, "fewest tokens"),
+    ],
+)
+def test_a_size_or_a_length_that_nobody_published_is_said_to_be_extrapolated(settings, words):
+    notes = " ".join(answer("recipe-by-scale", settings).notes)
+    assert words in notes
+    assert "extrapolated" in notes
+    assert "extrapolated" not in " ".join(answer("recipe-by-scale", {}).notes)
 
 
 @pytest.mark.parametrize("compute", BUDGETS)

@@ -15,6 +15,7 @@ from lib.compute.mfu import convention, days_ratio
 from lib.corpus import corpus
 from lib.hardware import Cluster
 from lib.recipe import Recipe, Setup
+from lib.recipe.advice import scale_of, summary
 from lib.scaling import law
 from lib.scaling.allocations import Allocation
 from lib.scaling.ensemble import GROUPS, Ensemble
@@ -285,6 +286,7 @@ def _recipe(plan):
     yield "warm-up", recipe.warmup_steps, "steps"
     yield "schedule", f"{recipe.schedule.kind} to {recipe.schedule.min_lr / recipe.peak_lr:g} of the peak"
     yield "small runs, on top of the compute", small.share, "%"
+    yield "advice of seed 001", f"{scale_of(recipe.facts.compute)[0].name}; {summary(recipe.facts)}"
 
 
 _FUNCTIONS = (_brief, _compute, _allocation, _architecture, _data, _recipe)

@@ -143,9 +143,15 @@ class Recipe:
 
     @property
     def sweep(self):
-        """Learning rates to try in small runs: doublings from the law less its error to the highest published rule."""
+        """Rates to try, at full size: doublings from the law less its error to the first that reaches every rule."""
         low, high = self.lr_by_law / (1 + self.lr_error), max(self.lr_by_law, *self.rival_lrs.values())
         return tuple(_two_digits(low * 2.0**k) for k in range(1 + math.ceil(math.log2(high / low))))
+
+    @property
+    def trial_lr_factor(self):
+        """What a rate is multiplied by in a trial on less size and text: their share to the powers of the law."""
+        law = fitted("peak_lr")
+        return self.small_runs.proxy_share ** (law.params_exponent + law.tokens_exponent)
 
     @property
     def batch_by_law(self):
@@ -155,8 +161,10 @@ class Recipe:
     @property
     def global_batch(self):
         """Sequences a step: the multiple of what all copies read at once that is nearest to the law."""
-        setup = self.setup
-        return nearest_batch(self.batch_by_law, setup.data, setup.micro_batch, setup.seq_len)[0]
+        return self._shared(self.batch_by_law)
+
+    def _shared(self, batch_tokens):
+        return nearest_batch(batch_tokens, self.setup.data, self.setup.micro_batch, self.setup.seq_len)[0]
 
     @property
     def accumulation(self):
@@ -199,8 +207,8 @@ class Recipe:
 
     @property
     def ramp(self):
-        """A batch ramp in the way of GPT-3's."""
-        first = RAMP_FIRST_SHARE * self.batch_tokens
+        """A batch ramp in the way of GPT-3's, from a batch that all copies can share."""
+        first = float(self._shared(RAMP_FIRST_SHARE * self.batch_tokens) * self.setup.seq_len)
         return Ramp(
             first_tokens=first, batch_tokens=float(self.batch_tokens), ramp_tokens=RAMP_SHARE * self.run.n_tokens
         )

@@ -211,6 +211,17 @@ def broken(facts):
     return tuple(finding.label for finding in findings(facts) if finding.followed is False)
 
 
+def summary(facts):
+    """The advice that a plan breaks, and what it does not say, in one line.
+
+    >>> summary(Facts(compute=1e23, d_model=7040, n_layers=48, tensor=8))[:44]
+    'breaks: width; not said: parameters, tokens,'
+    """
+    silent = [finding.label for finding in findings(facts) if finding.followed is None]
+    said = {"breaks": broken(facts) or ("none",), "not said": silent}
+    return "; ".join(f"{words}: {', '.join(labels)}" for words, labels in said.items() if labels)
+
+
 def _number(name, value, ends):
     label, unit = _WORDS[name]
     low, high = ends

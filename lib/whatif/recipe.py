@@ -67,8 +67,25 @@ def asked(figures, tokens_per_param=None):
         check.positive(**{name: values[_ARGUMENTS[name]] for name in given})
         ratio = {} if tokens_per_param is None else {"tokens_per_param": _RATIO.read(tokens_per_param)}
         run = size_and_tokens(**values, **ratio)
+        compute = values.get("compute", run.compute_flops)
+        _refuse_budget(compute, given, ratio)
     ratio = ratio or {"tokens_per_param": TOKENS_PER_PARAM if len(given) == 1 else run.tokens_per_param}
-    return {"compute": values.get("compute", run.compute_flops), **ratio}
+    return {"compute": compute, **ratio}
+
+
+def _refuse_budget(compute, given, ratio):
+    """Refuse what leads to a budget beyond the control's, in the words of what was given."""
+    try:
+        _COMPUTE.read(compute)
+    except ValueError as refused:
+        said = ", ".join(f"{name} = {text}" for name, text in given.items())
+        each = (
+            f"with {show(ratio.get('tokens_per_param', TOKENS_PER_PARAM))} tokens a parameter "
+            if len(given) == 1
+            else ""
+        )
+        bound = str(refused).split(": ")[-1]
+        raise ValueError(f"{said}: {each}{show(compute, 'FLOP')}, {bound}") from None
 
 
 def _title(recipe):
@@ -94,12 +111,19 @@ def _checks(recipe):
     )
     found = recipe.candidate
     below = recipe.batch_tokens <= recipe.critical_batch
+    least = float(recipe.setup.data * recipe.setup.micro_batch * recipe.setup.seq_len)
+    law = show(recipe.batch_by_law, "tokens").removesuffix(" tokens")
     return (
         Check(label="a shape within 1 % of the size", passed=found.within, margin=f"the nearest is {found.beside}"),
         Check(
             label="the batch is below the critical one, by Kaplan at the end",
             passed=below,
             margin=f"{show(recipe.batch_tokens / recipe.critical_batch)} of it",
+        ),
+        Check(
+            label="all copies can share the batch that the law asks for",
+            passed=least <= recipe.batch_by_law,
+            margin=f"they share {show(least, 'tokens')} or more, the law asks for {law}",
         ),
         *advice,
     )
@@ -110,9 +134,20 @@ def _notes(recipe):
         "The rate is what others would probably have chosen, and few of them tried a second one at full size: "
         "sweep before a run that costs much."
     ]
-    if recipe.run.n_params > max(run.n_params for run in COMPARABLE):
-        notes.append("No comparable published run is as large: the law of habit is extrapolated.")
+    for words, field in (
+        (("largest", "smallest"), "n_params"),
+        (("most tokens of any", "fewest tokens of any"), "n_tokens"),
+    ):
+        value, known = getattr(recipe.run, field), [getattr(run, field) for run in COMPARABLE]
+        if not min(known) <= value <= max(known):
+            end, word = (max(known), words[0]) if value > max(known) else (min(known), words[1])
+            notes.append(
+                f"The {word} comparable published run has {show(end, _UNITS[field])}: the law of habit is extrapolated."
+            )
     return tuple(notes)
+
+
+_UNITS = {"n_params": "parameters", "n_tokens": "tokens"}
 
 
 def _chart(recipe):
@@ -150,6 +185,16 @@ def _seed_line():
     return Series(label="seed 001", x=tuple(x for x, _ in points), y=tuple(y for _, y in points))
 
 
+_COMPUTE = Number(
+    name="compute",
+    label="training compute",
+    start=1e22,
+    low=1e20,
+    high=1e25,
+    unit="FLOP",
+    scale="log",
+    aliases=("flops", "budget", "flop"),
+)
 _RATIO = Number(
     name="tokens_per_param",
     label="tokens a parameter",
@@ -174,16 +219,7 @@ WHAT_IFS = (
         question="With which rate, batch and schedule should a model of this size be trained, and who says so?",
         view=recipe_view,
         controls=(
-            Number(
-                name="compute",
-                label="training compute",
-                start=1e22,
-                low=1e20,
-                high=1e25,
-                unit="FLOP",
-                scale="log",
-                aliases=("flops", "budget", "flop"),
-            ),
+            _COMPUTE,
             _RATIO,
             controls.n_gpus(64),
             Number(

@@ -97,8 +97,9 @@ def _rate(recipe):
     yield row(
         "rates to try in small runs",
         ", ".join(show_power(rate) for rate in recipe.sweep),
-        formula=f"doublings from {show_power(recipe.lr_by_law)} / {show(1 + recipe.lr_error)} to the highest rule",
-        assumed=("a small run's best rate is carried over by the law's power of the size, or by muP",),
+        formula=f"doublings from {show_power(recipe.lr_by_law)} / {show(1 + recipe.lr_error)} past the highest rule",
+        assumed=("a small run's best rate is carried over by the law's powers, or by muP",),
+        convention=f"at full size; on a tenth of size and tokens {show(recipe.trial_lr_factor)} times as much",
         sources=(_MUP,),
     )
 
@@ -120,14 +121,14 @@ def _schedule(recipe):
         "warm-up",
         float(recipe.warmup_steps),
         unit="steps",
-        formula=f"min({habit('warmup_steps').value:,.0f}, {WARMUP_SHARE:g} x {steps:,})",
+        formula=f"max(1, floor(min({habit('warmup_steps').value:,.0f}, {WARMUP_SHARE:g} x {steps:,})))",
         assumed=(f"at most {WARMUP_SHARE:.0%} of the run",),
         convention=f"the commonest of published runs: {habit('warmup_steps').text}",
     )
     end = f"{END_SHARE:g} x {show_power(recipe.peak_lr)}" if schedule.min_lr else "the line runs out at 0"
     yield row("learning rate at the end", schedule.min_lr, formula=end, sources=(_SCHEDULES[schedule.kind],))
     if schedule.stable:
-        left = f"{DECAY_SHARE:g} x ({steps:,} - {recipe.warmup_steps:,})"
+        left = f"max(1, {DECAY_SHARE:g} x ({steps:,} - {recipe.warmup_steps:,}))"
         assumed = (f"a fifth of what the warm-up leaves: {DECAY_SHARE:g}",)
         yield row("decay", schedule.decay_steps, unit="steps", formula=left, assumed=assumed)
 
@@ -174,15 +175,15 @@ def _batch(recipe):
         "steps",
         float(recipe.steps),
         unit="steps",
-        formula=f"{show_power(recipe.run.n_tokens)} / {recipe.batch_tokens:,}",
+        formula=f"floor({recipe.run.n_tokens:,.0f} / {recipe.batch_tokens:,})",
         convention="whole steps of the full batch",
     )
     yield row(
         "ramp, if one is wanted: tokens a step at its start",
         ramp.first_tokens,
         unit="tokens",
-        formula=f"{RAMP_FIRST_SHARE:g} x {recipe.batch_tokens:,}",
-        assumed=(f"an eighth, over {RAMP_SHARE:.0%} of the tokens",),
+        formula=f"{ramp.first_tokens / setup.seq_len:,.0f} x {setup.seq_len:,}",
+        assumed=(f"what all copies can share next to {RAMP_FIRST_SHARE:g} of it, over {RAMP_SHARE:.0%} of the tokens",),
         convention=f"full after {show(ramp.ramp_tokens, 'tokens')}; {ramp.extra_steps:,.0f} steps more than without",
         sources=("in the way of Brown et al. 2020, arXiv:2005.14165, appendix B",),
     )
@@ -263,10 +264,11 @@ def _neighbours(recipe):
     row = _of("Nearest published runs")
     for place, run in zip(("nearest", "second", "third"), recipe.neighbours, strict=True):
         batch = run.global_batch_tokens
+        each = f"{show(batch, 'tokens')} a step" if batch else "batch not printed"
         size = f"{show(run.n_params, 'parameters').removesuffix(' parameters')} on {show(run.n_tokens, 'tokens')}"
         yield row(
             place,
-            f"{run.name}: {show_power(run.peak_lr)}, {show(batch, 'tokens') if batch else 'unknown'} a step",
+            f"{run.name}: {show_power(run.peak_lr)}, {each}",
             formula=f"{size}: this recipe's rate is {show(recipe.peak_lr / run.peak_lr)} of its",
             convention=f"{run.schedule}, {run.optimizer}" + (f"; {run.remark}" if run.remark else ""),
             sources=tuple(dict.fromkeys((run.sources["n_params"], run.sources["peak_lr"]))),
