@@ -27,6 +27,10 @@ from lib.corpus import FACTS, corpus
 from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflop_runs, parabola
 from lib.fit.report import report
 from lib.hardware import Cluster, accelerator
+from lib.layout import RULES as LAYOUT_RULES
+from lib.layout import Layout, place
+from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, ledger
+from lib.memory.profiles import MEGATRON
 from lib.plan import A100_FORTNIGHT, Line, Plan
 from lib.recipe import Recipe, Setup, size_and_tokens
 from lib.recipe.advice import PRACTICES, SCALES, Facts, Finding
@@ -58,6 +62,7 @@ from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
 # chapters hand their arguments on to what is tested here. Reading a file of runs is tested with files.
 ELSEWHERE = ("check", "cli", "names", "plots", "reference", "tables", "whatif", "fit.tables", "runs.table")
 ELSEWHERE += ("architecture.counting", "architecture.rules")  # handed a Transformer by its own methods
+ELSEWHERE += tuple(f"memory.{name}" for name in ("about", "activations", "plain", "simple", "stage", "weights"))
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 
 SEVEN = "7"  # a number in text, which only a control reads
@@ -191,6 +196,17 @@ EXAMPLES = (
     approach_2(TABLE),
     report(TABLE, n_starts=3, n_resamples=3),
     parabola((1e8, 1e9, 1e10), (3.0, 2.0, 3.0)),
+    LAYOUT := Layout(data=8, tensor=2, pipeline=2, interleave=2, micro_batches=4, layers_per_stage=(8, 8, 8, 8)),
+    LAYOUT_RULES[0],
+    place(LLAMA, LAYOUT)[0],
+    MEGATRON,
+    LOSSES["megatron"],
+    OPTIMIZERS["adamw"],
+    PRECISIONS["bf16"],
+    LEDGER := ledger(LLAMA, LAYOUT),
+    LEDGER.stages[0],
+    LEDGER.stages[0].phases[1],
+    LEDGER.stages[0].phases[1].terms[0],
 )
 
 
@@ -312,6 +328,39 @@ LOOKUPS = {
 PAIR = Kind((1e8, 1e10), (None, 5, (1.0,), (0.0, 1.0), (2.0, 1.0), ("a", "b"), (1.0, math.inf)))
 
 SCHEDULES = ("warmup", "cosine_lr", "linear_lr", "wsd_lr", "wsd_sqrt_lr", "Schedule.at")
+
+VOCABULARY |= {
+    **_same(
+        integer(2, 0), "pipeline context expert interleave micro_batches vocab_multiple loss_chunks gathered_layers"
+    ),
+    **_same(Kind(True, (0, 1, "True")), "sequence_parallel reshard_after_forward"),
+    **_same(SWITCH, "first last gradients_stay offload_optimizer packs_qkv transposes_attention side_streams simple"),
+    **_same(number(4.0, -1), "forward backward saved gradient cached copies_bytes matrices others master copies"),
+    **_same(number(4.0, -1), "norm_statistic_bytes score_bytes most_gathered_params bucket_params reduce_bytes"),
+    **_same(number(4.0, -1), "workspace_bytes fragmentation bytes_each"),
+    **_same(positive(2.0), "weights gradients waiting tokens"),
+    **_same(number(0.1, -0.1, 1.1), "hidden_dropout attention_dropout"),
+    **_same(whole(8.0), "shards multiple chunks"),
+    **_same(Kind("text", NO_TEXT), "event grows_with shrinks_with"),
+    **_same(
+        word("bf16"), "precision optimizer optimizer_step mlp selective spare_gradients loss_kind context_exchange"
+    ),
+    "counter": word("driver"),
+    "layout": instance(LAYOUT),
+    "profile": instance(MEGATRON),
+    "stage": instance(LEDGER.stages[0].stage),
+    "index": integer(0),
+    "first_layer": integer(0),
+    "zero_stage": integer(1, 4),
+    "most_zero_with_pipeline": integer(1),
+    "recompute_layers": integer(2).or_none(),
+    "layers_per_stage": Kind((8, 8, 8, 8), (5, "8888", (1, 2), (1.5, 2), ("a",))),
+    "pieces": Kind((8, 8), (None, 5, "12", ())),
+    "stages": Kind(LEDGER.stages, (None, 5, "12", ())),
+    **_same(SHOWN, "products times over"),
+    "holds": Kind(min, (None, 5, "no function")),
+    "refusal": Kind(min, (None, 5, "no function")),
+}
 
 # Where a name means something else than elsewhere.
 EXCEPTIONS = {
@@ -463,6 +512,24 @@ EXCEPTIONS = {
     **_same(Kind("days", NO_TEXT), "units.parse.unit units.show.unit"),
     "units.show.value": Kind(14.0, (True, 1j, [1.0], {}, np.array([1.0]))),
     **_same(Kind(14.0, NO_NUMBER + NOT_FINITE), " ".join(f"units.show_{what}.value" for what in SHOW)),
+    "layout.stages.in_flight.index": Kind(0.0, (*NO_NUMBER, *NOT_FINITE, -1, 1.5)),
+    **_same(whole(2.0), " ".join(f"layout.stages.in_flight.{n}" for n in ("pipeline", "micro_batches", "interleave"))),
+    "layout.stages.layers_of.shape": Kind(LLAMA, None),
+    "layout.stages.layers_of.layout": Kind(LAYOUT, None),
+    **_same(whole(8.0), "memory.loss.logit_bytes.tensor memory.loss.padded_vocabulary.tensor"),
+    "memory.loss.logit_bytes.vocab_size": positive(128256.0),
+    "memory.loss.padded_vocabulary.vocab_size": whole(128256.0),
+    "memory.loss.Loss.copies": Kind("text", NO_TEXT),
+    "memory.states.state_bytes.n_params": number(8e9, -1),
+    "memory.states.shard_counts.zero_stage": Kind(1.0, (*NO_NUMBER, *NOT_FINITE, -1, 1.5)),
+    "memory.states.Precision.compute": positive(2.0),
+    "memory.profiles.profile.name": word("megatron"),
+    "memory.profiles.Profile.norm": word("fused"),
+    "memory.profiles.Profile.loss": word("megatron"),
+    "memory.profiles.Profile.attention": word("flash"),
+    "memory.terms.Term.bytes": number(4.0, -1),
+    "memory.ledger.Phase.name": word("optimizer step"),
+    "memory.ledger.StageLedger.at.event": word("layer, backward"),
 }
 ALSO = {"compute.possible_utilization": {"hfu": 0.5}}  # keywords that may have any name
 

@@ -1,0 +1,103 @@
+"""What stays the same for a term wherever it appears: its group, what it grows and shrinks with, its source."""
+
+from types import MappingProxyType
+
+from lib.memory.terms import About
+
+_ZERO = "Rajbhandari et al. 2020, arXiv:1910.02054, section 3"
+_KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4"
+_FLASH = "Dao et al. 2022, arXiv:2205.14135, algorithm 1"
+_ENGINE = "Transformer Engine, pytorch/module/base.py and linear.py"
+_FSDP = "PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py"
+_MODEL, _SPLIT = "parameters", "tensor, pipeline, expert"
+_TOKENS = "micro-batch, sequence, layers, width"
+_RECOMPUTE = "recomputation, micro-batch, context, tensor with sequence parallelism"
+_ROWS = About("activations", _TOKENS, _RECOMPUTE, _KORTHIKANTI)
+_PARTS = About("activations", _TOKENS, "recomputation, micro-batch, context, tensor", _KORTHIKANTI)
+_LATENT = "attention output on both sides of the exchange: Transformer Engine, pytorch/attention, QKV over all-to-all"
+_TOKEN_GRADIENT = About("temporaries", "micro-batch, sequence, width", "micro-batch, context, tensor", _KORTHIKANTI)
+_GATHERED = About("gathered weights", "parameters of a layer or table", "tensor; a lower ZeRO stage", _FSDP)
+_BUFFER = About("reduction buffers", "parameters of a layer or table", "tensor, narrower reduction", _FSDP)
+_BLOCKS = About(
+    "allocator", "what the stream took at most", "expandable segments", "PyTorch, c10/cuda/CUDACachingAllocator.cpp"
+)
+
+
+def _each(about, *names):
+    return dict.fromkeys(names, about)
+
+
+def _states(name, group, stage):
+    about = About(group, _MODEL, f"{_SPLIT}; over data x context from ZeRO {stage}", _ZERO)
+    return _each(about, name, f"{name}, experts")
+
+
+_ROW_NAMES = tuple(
+    f"{name} norm, {part}" for name in ("attention", "MLP", "final") for part in ("input", "output", "statistics")
+)
+ABOUT = MappingProxyType(
+    {
+        **_states("weights", "weights", 3),
+        "low-precision copies": About("weights", _MODEL, _SPLIT, _ENGINE),
+        **_states("gradients", "gradients", 2),
+        **_states("master weights", "optimizer states", 1),
+        **_each(_states("moments", "optimizer states", 1)["moments"], "moments, matrices", "moments, tables and norms"),
+        "moments, experts": _states("moments", "optimizer states", 1)["moments"],
+        "optimizer step": About(
+            "temporaries", _MODEL, f"{_SPLIT}; a fused step", "PyTorch, torch/optim: foreach, fused"
+        ),
+        **_each(
+            _ROWS, "layer input", *_ROW_NAMES, "dropout masks", "norms of outputs", "latent vectors and their norms"
+        ),
+        **_each(_ROWS, "router scores", "tokens sent to experts", "MLP output", "reduced outputs"),
+        **_each(_PARTS, "queries", "keys", "values", "attention output", "query and key norms"),
+        **_each(_PARTS, "queries in the packed projection", "attention output, transposed"),
+        "attention output, exchanged": About("activations", _TOKENS, _RECOMPUTE, _LATENT),
+        "softmax statistics": About("activations", "micro-batch, sequence, heads, layers", _RECOMPUTE, _FLASH),
+        "attention scores": About(
+            "activations",
+            "micro-batch, sequence squared, heads, layers",
+            "flash attention, recomputation",
+            _KORTHIKANTI,
+        ),
+        **{
+            f"{name} {part}": _PARTS
+            for name in ("MLP", "expert", "shared expert")
+            for part in ("inner width", "gate", "up", "activation")
+        },
+        "logits": About(
+            "logits and loss",
+            "micro-batch, sequence, vocabulary",
+            "tensor, context, a fused or chunked loss",
+            "the loss",
+        ),
+        "head's input, gathered": _TOKEN_GRADIENT,
+        **_each(_TOKEN_GRADIENT, "gradient of the layer's output", "gradient of the inner width"),
+        **_each(_TOKEN_GRADIENT, "gradient of the head's input", "attention temporaries", "gathered sequence"),
+        **_each(
+            About("temporaries", "vocabulary, width", "tensor", "the gradient of a table is as large as the table"),
+            *("gradient of the head", "gradient of the tables"),
+        ),
+        "gradient of a matrix": About(
+            "temporaries", "width of the MLP", "tensor; fusion into the main gradient", _ENGINE
+        ),
+        "gradient placeholders": About("temporaries", "width of a layer", "tensor", f"{_ENGINE}: get_dummy_wgrad"),
+        "scratch of matrix products": About("workspace", "nothing", "nothing", f"{_ENGINE}: get_workspace; cuBLAS"),
+        **_each(_GATHERED, "gathered weights", "gathered tables", "gathered layers"),
+        **_each(_BUFFER, "reduction buffer", "unreduced gradients"),
+        "reduction bucket": About(
+            "reduction buffers", "the bucket's size", "a smaller bucket", "DeepSpeed, runtime/zero/config.py"
+        ),
+        **_each(_BLOCKS, "all-gather stream", "reduce-scatter stream", "blocks of the loss"),
+        **_each(_BLOCKS, "blocks of a layer's forward", "blocks of gathered sequences", "fragmentation"),
+        "driver's context": About("driver", "nothing", "nothing", "lib/data/memory_constants.toml"),
+        "communication library": About("driver", "communicators", "fewer groups", "lib/data/memory_constants.toml"),
+    }
+)
+
+
+def about(name):
+    """What is known of a term; a recomputed tensor is one of recomputation."""
+    if name.endswith(", recomputed"):
+        return ABOUT[name.removesuffix(", recomputed")]._replace(group="recomputation", shrinks_with="no recomputation")
+    return ABOUT[name]

@@ -1,0 +1,190 @@
+"""Tensors that one layer saves for its backward pass, as the frameworks' code saves them.
+
+Each is bytes for one token and how tensor ranks share it: along the sequence ("rows", only under sequence parallelism),
+by heads or inner width ("parts"), or not at all ("whole"). Sums meet what PyTorch really saves to the byte.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from lib.memory import plain
+
+# Bytes a number of d_model that a norm saves: (its input, what it saves besides its output). The output is the input of
+# the projections behind it, 2 bytes, except under autocast, where every projection casts a copy of its own.
+NORM_BYTES = {
+    "fused": (2.0, 0.0),
+    "plain": (2.0, 2.0),
+    "upcast": (4.0, 2.0),
+    "composite": (4.0, 4.0),
+    "autocast": (4.0, 4.0),
+}
+
+
+class Tensor(NamedTuple):
+    """One saved tensor: bytes a token over all tensor ranks, and how they share it."""
+
+    name: str
+    bytes_a_token: float
+    shared: str  # "rows", "parts", "keys" (parts, but at least one key head), "whole", ...
+    selective: bool = False  # kept when every second product is
+
+
+@lru_cache(maxsize=512)
+def layer_tensors(shape, profile, with_experts=False):
+    """What one layer saves for backward without recomputation, in order; scores excepted.
+
+    Source: Korthikanti et al. 2022, arXiv:2205.05198, section 4.1, and the code that the profile names.
+    """
+    behind = _experts(shape, profile) if with_experts else _mlp(shape, profile, shape.d_ff)
+    return (*_attention(shape, profile), *_dropout(shape, profile), *behind)
+
+
+@lru_cache(maxsize=64)
+def checkpoint(shape):
+    """What a recomputed layer keeps: its input."""
+    return (Tensor("layer input", 2.0 * shape.d_model, "rows"),)
+
+
+@lru_cache(maxsize=512)
+def selective_tensors(shape, profile, with_experts=False):
+    """What is kept when "selective" drops all but the layer's input, attention's output and every second product."""
+    kept = tuple(tensor for tensor in layer_tensors(shape, profile, with_experts) if tensor.selective)
+    width = 2.0 * shape.d_model
+    down = Tensor("MLP output", width, "whole")  # the seventh product of a gated layer, whole until it is reduced
+    reduced = Tensor("reduced outputs", 2 * width, "rows, with ranks")
+    return (*checkpoint(shape), *kept, *((down,) if shape.gated else ()), reduced)
+
+
+def norm_tensors(shape, profile, name, readers):
+    """What a norm over d_model saves, the input of the projections behind it included."""
+    before, besides = NORM_BYTES[profile.norm]
+    after = 2.0 * readers if profile.norm == "autocast" else 2.0
+    roots = 2 if shape.norm.startswith("layer") else 1
+    return (
+        Tensor(f"{name} norm, input", before * shape.d_model, "rows"),
+        Tensor(f"{name} norm, output", (besides + after) * shape.d_model, "rows"),
+        Tensor(f"{name} norm, statistics", roots * profile.norm_statistic_bytes, "rows"),
+    )
+
+
+def score_bytes(profile):
+    """Bytes of each attention score that eager attention saves: the softmax, and with dropout its output and mask."""
+    if profile.attention == "flash":
+        return 0.0
+    return profile.score_bytes + (3.0 if profile.attention_dropout else 0.0)
+
+
+def share(tensor, shape, split, sequence_parallel):
+    """By how much the tensor ranks divide a saved tensor; a number or an array.
+
+    Args:
+        tensor: a `Tensor`.
+        shape: the `Transformer`.
+        split: the degrees.
+        sequence_parallel: True or 1 where tensor ranks split rows too.
+    """
+    if tensor.shared.startswith("parts"):
+        return split.tensor
+    if tensor.shared == "keys":
+        return plain.smaller(1.0 * split.tensor, 1.0 * shape.n_kv_heads)
+    if tensor.shared == "whole":
+        return 1
+    return 1 + (split.tensor - 1) * sequence_parallel
+
+
+def _attention(shape, profile):
+    if shape.latent:
+        return _latent(shape, profile)
+    queries, keys = 2.0 * shape.attention_width, 2.0 * shape.kv_width
+    norm = norm_tensors(shape, profile, "attention", 3)
+    heads = _head_norms(shape, profile)
+    if profile.attention == "eager":
+        repeated = "parts" if shape.n_kv_heads < shape.n_heads else "keys"
+        saved = (Tensor("queries", queries, "parts", True), Tensor("keys", queries, repeated))
+        saved += (Tensor("values", queries, repeated, True), Tensor("attention output", queries, "parts", True))
+        return (*norm, *heads, *saved)
+    saved = (Tensor("queries", queries, "parts", True), Tensor("keys", keys, "keys"))
+    saved += (Tensor("values", keys, "keys", True), Tensor("attention output", queries, "parts", True))
+    if profile.packs_qkv and shape.learned_positions and shape.n_kv_heads < shape.n_heads:
+        saved += (Tensor("queries in the packed projection", queries, "parts"),)
+    copies = _output_copies(profile, queries)
+    return (*norm, *heads, *saved, *copies, Tensor("softmax statistics", 4.0 * shape.n_heads, "parts", True))
+
+
+def _output_copies(profile, width):
+    """Attention's output once more: in the projection's order of tokens, or on the other side of an all-to-all."""
+    if profile.transposes_attention:
+        yield Tensor("attention output, transposed", width, "parts, with sequences")
+    if profile.context_exchange == "all-to-all":
+        yield Tensor("attention output, exchanged", width, "parts, with context")
+
+
+def _head_norms(shape, profile):
+    if shape.qk_norm == "none":
+        return ()
+    width = shape.attention_width + shape.kv_width
+    roots = shape.n_heads + shape.n_kv_heads if shape.qk_norm == "head" else 2
+    before, besides = NORM_BYTES[profile.norm]
+    saved = width * (before + besides) + roots * profile.norm_statistic_bytes
+    return (Tensor("query and key norms", saved, "parts"),)
+
+
+def _latent(shape, profile):
+    """Latent attention: the vectors and their norms on every rank, queries, keys and values by heads."""
+    latent, heads = shape.latent, 2.0 * shape.n_heads
+    norm = norm_tensors(shape, profile, "attention", 2)
+    width = (latent.q_rank or 0) + latent.kv_rank
+    before, besides = NORM_BYTES[profile.norm]
+    vectors = width * (before + besides + 2.0) + 2.0 * profile.norm_statistic_bytes
+    saved = (Tensor("latent vectors and their norms", vectors, "rows"),)
+    saved += (Tensor("queries", heads * latent.head_dim, "parts", True),)
+    saved += (Tensor("keys", heads * latent.head_dim, "parts"),)
+    saved += (Tensor("values", heads * latent.v_head_dim, "parts", True),)
+    saved += (Tensor("attention output", heads * latent.v_head_dim, "parts", True),)
+    return (*norm, *saved, Tensor("softmax statistics", 4.0 * shape.n_heads, "parts", True))
+
+
+def _dropout(shape, profile):
+    masks = 2.0 * shape.d_model
+    return (Tensor("dropout masks", masks, "rows"),) if profile.hidden_dropout else ()
+
+
+def _mlp(shape, profile, d_ff):
+    norm = norm_tensors(shape, profile, "MLP", 2) if shape.norms_per_layer > 1 else ()
+    return (*norm, *_behind(shape, profile), *_inner(shape, profile, d_ff, "MLP"))
+
+
+def _behind(shape, profile):
+    """Norms of the outputs of attention and MLP (Gemma 2): their outputs are added, so only the inputs are saved."""
+    if shape.norms_per_layer < 4:
+        return ()
+    before, besides = NORM_BYTES[profile.norm]
+    saved = 2 * (shape.d_model * (before + besides) + profile.norm_statistic_bytes)
+    return (Tensor("norms of outputs", saved, "rows"),)
+
+
+def _inner(shape, profile, d_ff, name):
+    """Outputs of the first matrices, and what the last one reads."""
+    first = Tensor(f"{name} inner width", (4.0 if shape.gated else 2.0) * d_ff, "parts")
+    if profile.selective == "every second product" and shape.gated:
+        gate = Tensor(f"{name} gate", 2.0 * d_ff, "parts", True)
+        rest = Tensor(f"{name} up", 2.0 * d_ff, "parts")
+        return (gate, rest, *_activation(shape, profile, d_ff, name))
+    return (first, *_activation(shape, profile, d_ff, name))
+
+
+def _activation(shape, profile, d_ff, name):
+    unfused = 4.0 if shape.gated else 8.0  # silu and its product; the tanh formula's steps
+    each = 2.0 if profile.mlp == "fused" else unfused
+    return (Tensor(f"{name} activation", each * d_ff, "parts"),)
+
+
+def _experts(shape, profile):
+    """Router, the copies of each token that experts read, and the experts' inner width; shared experts as an MLP."""
+    moe = shape.moe
+    norm = norm_tensors(shape, profile, "MLP", 1)
+    router = Tensor("router scores", 4.0 * 2 * moe.n_experts + moe.n_experts, "rows")
+    read = Tensor("tokens sent to experts", 2.0 * shape.d_model * moe.experts_per_token, "whole")
+    inner = _inner(shape, profile, moe.d_ff_expert * moe.experts_per_token, "expert")
+    shared = _inner(shape, profile, moe.d_ff_shared, "shared expert") if moe.d_ff_shared else ()
+    return (*norm, *_behind(shape, profile), router, read, *inner, *shared)

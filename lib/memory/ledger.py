@@ -1,0 +1,260 @@
+"""The memory ledger: every byte on every GPU, named, for each pipeline stage and phase.
+
+`ledger(shape, layout, profile)` places the model and adds up. A fit is judged by the heaviest stage at its peak.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from lib import check, units
+from lib.architecture import Transformer
+from lib.layout import Layout, Stage, place
+from lib.memory import simple, stage
+from lib.memory.about import about
+from lib.memory.constants import CONTEXT_BYTES, NCCL_BYTES
+from lib.memory.profiles import MEGATRON, Profile
+from lib.memory.terms import Product, Term
+
+PHASES = ("after initialisation", "forward and backward", "optimizer step")
+COUNTERS = ("allocated", "reserved", "driver")
+_DRIVER = (
+    Product("driver's context", (("bytes", CONTEXT_BYTES),)),
+    Product("communication library", (("bytes", NCCL_BYTES),)),
+)
+_ABOVE = {"allocated": ("allocator", "driver"), "reserved": ("driver",), "driver": ()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """What one GPU holds at the worst moment of a phase.
+
+    Args:
+        name: one of `PHASES`.
+        event: the moment, such as "head, backward".
+        products: the terms before they are shown, each a `terms.Product`.
+    """
+
+    name: str
+    event: str
+    products: tuple
+
+    def __post_init__(self):
+        check.choice(PHASES, name=self.name)
+        check.text(event=self.event)
+
+    def bytes(self, counter="driver"):
+        """Bytes by a counter: "allocated" and "reserved" by PyTorch's allocator, "driver" as nvidia-smi shows them."""
+        check.choice(COUNTERS, counter=counter)
+        above = _ABOVE[counter]
+        return math.fsum(p.value for p in self.products if about(p.name).group not in above)
+
+    @property
+    def terms(self):
+        """The ledger's lines, one `Term` each, in order; what is 0 is left out."""
+        return tuple(_term(product) for product in self.products if product.value)
+
+    @property
+    def by_group(self):
+        """Group -> bytes, for stacked bars; the values sum to `bytes()`."""
+        found = {}
+        for product in self.products:
+            group = about(product.name).group
+            found[group] = found.get(group, 0.0) + product.value
+        return {group: total for group, total in found.items() if total}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageLedger:
+    """One GPU of one pipeline stage: its phases, and its memory at each event of forward and backward."""
+
+    shape: Transformer
+    layout: Layout
+    profile: Profile
+    stage: Stage
+
+    def __post_init__(self):
+        check.instance(Transformer, shape=self.shape)
+        check.instance(Layout, layout=self.layout)
+        check.instance(Profile, profile=self.profile)
+        check.instance(Stage, stage=self.stage)
+
+    @cached_property
+    def event_bytes(self):
+        """Event of forward and backward -> (bytes allocated, bytes that the allocator holds)."""
+        if self.profile.simple:
+            needed = stage.total(simple.products(self.shape, self.layout))
+            return {PHASES[1]: (needed, needed)}
+        return {event: (allocated, reserved) for event, allocated, reserved in stage.totals(self._rank)}
+
+    @cached_property
+    def phases(self):
+        """After initialisation, the worst event of forward and backward, the optimizer step."""
+        if self.profile.simple:
+            products = tuple(simple.products(self.shape, self.layout))
+            return tuple(Phase(name=name, event=name, products=products) for name in PHASES)
+        r, kept = self._rank, self.profile.gradients_stay * 1
+        before = (*stage.states(r, gradients=kept, moments=False),)
+        after = (*stage.states(r), *stage.constant(r), *stage.step_extra(r))
+        worst = max(self.event_bytes, key=lambda event: self.event_bytes[event][1])
+        first, last = (_phase(name, name, found, r) for name, found in ((PHASES[0], before), (PHASES[2], after)))
+        return first, self.at(worst), last
+
+    @property
+    def peak(self):
+        """The phase that needs most."""
+        return max(self.phases, key=lambda phase: phase.bytes())
+
+    def at(self, event):
+        """The ledger at one event of forward and backward, one of `event_bytes`."""
+        check.choice(tuple(self.event_bytes), event=event)
+        if self.profile.simple:
+            return self.phases[1]
+        r = self._rank
+        return _phase(PHASES[1], event, (*stage.event_terms(r, event), *stage.cached(r, event)), r)
+
+    def bytes(self, counter="driver"):
+        """The most that the stage needs by a counter: over all events of forward and backward, and the step."""
+        check.choice(COUNTERS, counter=counter)
+        held = 0 if counter == "allocated" else 1
+        most = max(found[held] for found in self.event_bytes.values())
+        if self.profile.simple:
+            return most
+        r = self._rank
+        step = stage.total(stage.states(r)) + stage.total(stage.constant(r)) + stage.total(stage.step_extra(r))
+        step = step * (1 + self.profile.fragmentation * held)
+        return max(most, step) + (CONTEXT_BYTES + NCCL_BYTES if counter == "driver" else 0.0)
+
+    @cached_property
+    def _rank(self):
+        return stage.rank(self.shape, self.layout, self.profile, _part(self.shape, self.stage))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledger:
+    """Memory of a model under a layout and a profile, one entry for each pipeline stage.
+
+    >>> from lib.architecture import model
+    >>> found = ledger(model("llama-3-8b"), Layout(data=8, zero_stage=1))
+    >>> found.heaviest.stage.index, found.heaviest.peak.name
+    (0, 'forward and backward')
+    """
+
+    shape: Transformer
+    layout: Layout
+    profile: Profile
+    stages: tuple[StageLedger, ...]
+
+    def __post_init__(self):
+        check.instance(Transformer, shape=self.shape)
+        check.instance(Layout, layout=self.layout)
+        check.instance(Profile, profile=self.profile)
+        check.several(stages=self.stages)
+
+    @cached_property
+    def heaviest(self):
+        """The stage that needs most: by it a fit is judged."""
+        return max(self._candidates, key=lambda found: found.bytes())
+
+    @property
+    def peak_bytes(self):
+        """Bytes of the heaviest stage at its peak, as the driver counts."""
+        return self.heaviest.bytes()
+
+    def bytes(self, counter="driver"):
+        """The most that any stage needs by a counter."""
+        check.choice(COUNTERS, counter=counter)
+        return max(found.bytes(counter) for found in self._candidates)
+
+    @property
+    def text(self):
+        """Model, layout, profile and peak in three lines."""
+        peak, index = self.heaviest.peak, self.heaviest.stage.index
+        return "\n".join(
+            (
+                f"{self.shape.name or 'model'}: {self.shape.text}",
+                f"{self.layout.text}; {self.profile.name}",
+                f"stage {index}, {peak.event}: {units.show_bytes(self.peak_bytes, binary=True)}",
+            )
+        )
+
+    @property
+    def _candidates(self):
+        """Stages that can be the heaviest: the ends, and of equal ones between the first, where most passes wait."""
+        between = {}
+        for found in self.stages[1:-1]:
+            between.setdefault((found.stage.pieces, _n_expert_layers(self.shape, found.stage)), found)
+        return {id(found): found for found in (self.stages[0], *between.values(), self.stages[-1])}.values()
+
+
+def ledger(shape, layout, profile=MEGATRON):
+    """Every byte on every GPU of a model under a layout, by stage and phase.
+
+    Args:
+        shape: a `Transformer`.
+        layout: a `Layout`.
+        profile: a `Profile`; Megatron core unless given.
+
+    Returns:
+        A `Ledger`.
+
+    Raises:
+        TypeError: for what is none of these.
+        ValueError: for a layout that the model or the framework cannot have.
+
+    Source: each term names its own.
+
+    >>> from lib.architecture import model
+    >>> found = ledger(model("llama-3-70b"), Layout(data=64, tensor=8, zero_stage=1, seq_len=8192, recompute="full"))
+    >>> {term.name: round(term.bytes / 2**30, 2) for term in found.heaviest.phases[1].terms}["layer input"]
+    1.25
+    """
+    check.instance(Transformer, shape=shape)
+    check.instance(Layout, layout=layout)
+    check.instance(Profile, profile=profile)
+    _refuse_zero(layout, profile)
+    stages = place(shape, layout)[: 1 if profile.simple else None]
+    found = tuple(StageLedger(shape=shape, layout=layout, profile=profile, stage=one) for one in stages)
+    return Ledger(shape=shape, layout=layout, profile=profile, stages=found)
+
+
+def _refuse_zero(layout, profile):
+    most = profile.most_zero_with_pipeline
+    if layout.pipeline > 1 and layout.zero_stage > most:
+        raise ValueError(
+            f"zero_stage = {layout.zero_stage}: at most {most} with pipeline = {layout.pipeline} under {profile.name}; "
+            f"or a pipeline of 1"
+        )
+
+
+def _part(shape, one):
+    experts = _n_expert_layers(shape, one)
+    return stage.Part(one.n_layers - experts, experts, one.waiting, len(one.pieces), one.first * 1, one.last * 1)
+
+
+def _n_expert_layers(shape, one):
+    if not shape.moe:
+        return 0
+    return sum(map(shape.has_experts, range(one.first_layer, one.first_layer + one.n_layers)))
+
+
+def _phase(name, event, products, r):
+    lost = r.profile.fragmentation
+    if lost:
+        allocated = math.fsum(p.value for p in products if about(p.name).group != "allocator")
+        products = (*products, Product("fragmentation", (("bytes allocated", allocated), ("lost", lost))))
+    return Phase(name=name, event=event, products=(*products, *_DRIVER))
+
+
+def _term(product):
+    known = about(product.name)
+    return Term(
+        name=product.name,
+        bytes=product.value,
+        group=known.group,
+        times=product.times,
+        over=tuple(factor for factor in product.over if factor[1] != 1),
+        grows_with=known.grows_with,
+        shrinks_with=known.shrinks_with,
+        source=known.source,
+    )

@@ -1,0 +1,231 @@
+"""What a framework does where a formula would leave it open: one profile each, printed above every ledger.
+
+Each field can be changed with `dataclasses.replace`. Constants are those of one version, named in `source`; none is
+fitted to a measured row.
+"""
+
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+
+from lib import check
+from lib.memory.loss import LOSSES
+from lib.memory.states import OPTIMIZERS, PRECISIONS
+
+NORMS = ("fused", "plain", "upcast", "composite", "autocast")
+ATTENTION = ("flash", "eager")
+MLPS = ("fused", "unfused")
+SELECTIVE = ("attention scores", "every second product")
+STEPS = ("fused", "foreach", "loop", "fp32 gradients")
+SPARES = ("none", "kept", "freed")
+EXCHANGES = ("ring", "all-to-all")
+MIB, GIB = 2**20, 2**30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """How one framework keeps states, activations and buffers.
+
+    Args:
+        name: what it is called, with its version.
+        source: the code that was read.
+        precision: a name in `states.PRECISIONS`.
+        optimizer: a name in `states.OPTIMIZERS`.
+        optimizer_step: what the step needs besides: "fused" nothing; "foreach" one more copy of the sharded weights;
+            "loop" two copies of the largest tensor; "fp32 gradients" a wider copy of the sharded gradients.
+        offload_optimizer: True if master weights and moments are in the host's memory.
+        gradients_stay: True if gradients are kept from step to step in one buffer.
+        sequence_parallel: what a layout with tensor parallelism uses that does not say.
+        vocab_multiple: rows of the tables on one tensor rank are a multiple of it.
+        norm: what a norm saves: "fused" input, output, statistic; "plain", "upcast" (Hugging Face), "composite" and
+            "autocast" save wider copies too.
+        norm_statistic_bytes: bytes of each saved mean or root.
+        mlp: "fused" saves the activation's input and output, "unfused" each product of the gate too.
+        attention: "flash" saves one number a head and token, "eager" the scores.
+        score_bytes: with eager attention, bytes of each score that are saved without dropout.
+        transposes_attention: True if attention's output is saved once more, transposed, where a micro-batch has more
+            than one sequence.
+        context_exchange: how context ranks meet: "ring" or "all-to-all", which saves attention's output on both sides.
+        packs_qkv: True if keys and values stay views of one projection where no rotary position copies them.
+        hidden_dropout: rate of dropout behind attention and MLP; above 0 a mask byte each is saved.
+        attention_dropout: rate of dropout on scores; above 0 it costs three bytes a score without flash attention.
+        loss: a name in `loss.LOSSES`.
+        loss_chunks: parts in which head and loss go through the tokens.
+        selective: what "selective" recomputation drops: "attention scores", or all but every second product.
+        spare_gradients: what backward hands on where a weight's gradient is in the main gradient already: "kept" one
+            placeholder for each shape, "freed" one at a time; "none" hands on the gradient itself.
+        gathered_layers: layers whose weights are gathered at once, that in use and those fetched ahead (ZeRO 3).
+        most_gathered_params: parameters that stay gathered at most; 0 for no such rule (DeepSpeed's
+            stage3_max_live_parameters).
+        bucket_params: parameters of one communication bucket, 0 without buckets.
+        reduce_bytes: bytes of an element in gradient reduction.
+        side_streams: True if gathered weights and sharded gradients live in pools of their own streams, which other
+            tensors cannot use (FSDP2).
+        workspace_bytes: scratch memory of matrix products.
+        fragmentation: what the allocator holds over what is allocated, as a fraction of it.
+        most_zero_with_pipeline: highest ZeRO stage that it takes together with pipeline parallelism.
+        simple: True for the seed's model: all parameters and layer inputs over tensor x pipeline, nothing else.
+
+    Raises:
+        TypeError, ValueError: for a field of another kind, or a name that is not in its list.
+
+    >>> from dataclasses import replace
+    >>> replace(PROFILES["Megatron core 0.14"], hidden_dropout=0.1).hidden_dropout
+    0.1
+    """
+
+    name: str
+    source: str
+    precision: str = "bf16, fp32 gradients"
+    optimizer: str = "adamw"
+    optimizer_step: str = "fused"
+    offload_optimizer: bool = False
+    gradients_stay: bool = True
+    sequence_parallel: bool = True
+    vocab_multiple: int = 1
+    norm: str = "fused"
+    norm_statistic_bytes: float = 4.0
+    mlp: str = "fused"
+    attention: str = "flash"
+    score_bytes: float = 2.0
+    transposes_attention: bool = False
+    context_exchange: str = "ring"
+    packs_qkv: bool = False
+    hidden_dropout: float = 0.0
+    attention_dropout: float = 0.0
+    loss: str = "torch, fp32"
+    loss_chunks: int = 1
+    selective: str = "attention scores"
+    spare_gradients: str = "none"
+    gathered_layers: int = 2
+    most_gathered_params: float = 0.0
+    bucket_params: float = 0.0
+    reduce_bytes: float = 4.0
+    side_streams: bool = False
+    workspace_bytes: float = 0.0
+    fragmentation: float = 0.0
+    most_zero_with_pipeline: int = 3
+    simple: bool = False
+
+    def __post_init__(self):
+        check.fields(self, text="name source", integer="vocab_multiple loss_chunks gathered_layers")
+        check.fields(self, boolean="offload_optimizer gradients_stay sequence_parallel packs_qkv side_streams simple")
+        check.fields(self, boolean="transposes_attention")
+        check.fields(self, non_negative="norm_statistic_bytes score_bytes most_gathered_params bucket_params")
+        check.fields(self, non_negative="reduce_bytes workspace_bytes fragmentation")
+        check.fields(self, natural="most_zero_with_pipeline")
+        check.scalar(hidden_dropout=self.hidden_dropout, attention_dropout=self.attention_dropout)
+        check.share(hidden_dropout=self.hidden_dropout, attention_dropout=self.attention_dropout)
+        check.choice(tuple(PRECISIONS), precision=self.precision)
+        check.choice(tuple(OPTIMIZERS), optimizer=self.optimizer)
+        check.choice(tuple(LOSSES), loss=self.loss)
+        check.choice(STEPS, optimizer_step=self.optimizer_step)
+        check.choice(NORMS, norm=self.norm)
+        check.choice(MLPS, mlp=self.mlp)
+        check.choice(ATTENTION, attention=self.attention)
+        check.choice(SELECTIVE, selective=self.selective)
+        check.choice(EXCHANGES, context_exchange=self.context_exchange)
+        check.choice(SPARES, spare_gradients=self.spare_gradients)
+
+    @property
+    def rows(self):
+        """(field, value) of everything that the profile fixes, for the table above a ledger."""
+        return tuple((field.name, getattr(self, field.name)) for field in fields(self))
+
+
+MEGATRON = Profile(
+    name="Megatron core 0.14",
+    source="NVIDIA/Megatron-LM, core 0.14: distributed/, tensor_parallel/, transformer/; Transformer Engine 2: "
+    "pytorch/module/{base,linear,layernorm_linear}.py, attention/dot_product_attention/utils.py",
+    vocab_multiple=128,
+    packs_qkv=True,
+    loss="transformer engine",
+    spare_gradients="kept",
+    workspace_bytes=64.0 * MIB,
+    fragmentation=0.04,
+    most_zero_with_pipeline=1,
+)
+MEGATRON_0_8 = replace(
+    MEGATRON,
+    name="Megatron core 0.8",
+    source="NVIDIA/Megatron-LM, core 0.8 to 0.12 with Transformer Engine 1: module/linear.py frees its placeholders, "
+    "the loss is tensor_parallel/cross_entropy.py",
+    loss="megatron",
+    spare_gradients="freed",
+)
+MEGATRON_2023 = replace(
+    MEGATRON_0_8,
+    name="Megatron-LM 2023",
+    source="NVIDIA/Megatron-LM, megatron/model/transformer.py of 2023, without Transformer Engine: the gate is not "
+    "fused, FlashSelfAttention copies its output to sequence-first order",
+    packs_qkv=False,
+    mlp="unfused",
+    transposes_attention=True,
+)
+TORCHTITAN = Profile(
+    name="torchtitan 2024-12",
+    source="pytorch/torchtitan 9dec370: parallelisms/parallelize_llama.py, train.py; torch/distributed/fsdp",
+    precision="fp32, bf16 compute",
+    gradients_stay=False,
+    norm="upcast",
+    mlp="unfused",
+    selective="every second product",
+    side_streams=True,
+    workspace_bytes=32.0 * MIB,
+)
+TORCHTITAN_COMPILED = replace(
+    TORCHTITAN,
+    name="torchtitan 2024-12, compiled",
+    source="as torchtitan 2024-12, each layer under torch.compile, which fuses norms and gate",
+    norm="fused",
+    mlp="fused",
+)
+DEEPSPEED = Profile(
+    name="DeepSpeed 0.16",
+    source="microsoft/DeepSpeed, runtime/zero/{config,stage_1_and_2,stage3}.py, defaults of the buckets",
+    precision="bf16",
+    optimizer_step="fp32 gradients",
+    sequence_parallel=False,
+    mlp="unfused",
+    gathered_layers=2,
+    most_gathered_params=1e9,
+    bucket_params=5e8,
+    reduce_bytes=2.0,
+    workspace_bytes=32.0 * MIB,
+    fragmentation=0.1,
+    most_zero_with_pipeline=1,
+)
+SIMPLE = Profile(
+    name="seed 003",
+    source="seed 003, memory per GPU: 16 bytes a parameter sharded by ZeRO, layer inputs under full recomputation",
+    precision="bf16",
+    sequence_parallel=True,
+    loss="none",
+    simple=True,
+)
+PROFILES = MappingProxyType(
+    {
+        known.name: known
+        for known in (
+            *(MEGATRON, MEGATRON_0_8, MEGATRON_2023),
+            *(TORCHTITAN, TORCHTITAN_COMPILED),
+            *(DEEPSPEED, SIMPLE),
+        )
+    }
+)
+
+
+def profile(name):
+    """A profile by name, whatever the case, spaces, hyphens and underscores; "megatron" means the newest.
+
+    Args:
+        name: "megatron", "torchtitan", "deepspeed", "seed 003", or a name in `PROFILES`.
+
+    Raises:
+        TypeError: if the name is no text.
+        ValueError: if nothing has it; the nearest is offered.
+
+    >>> profile("torchtitan").loss
+    'torch, fp32'
+    """
+    short = {"megatron": MEGATRON, "torchtitan": TORCHTITAN, "deepspeed": DEEPSPEED}
+    return check.lookup(dict(PROFILES) | short, profile=name)
