@@ -4,6 +4,7 @@ import re
 import sys
 import tomllib
 from math import exp, log, sqrt
+from random import Random
 from statistics import median
 from types import SimpleNamespace
 
@@ -76,8 +77,42 @@ def test_the_errors_against_families_held_out(chapter, runs):
     assert found["error_constant"] == approx(held_out(runs, ()))
     assert found["error_size"] == approx(held_out(runs, (0,)))
     assert found["lineage_fit"] == approx(held_out(runs, (0, 1), group=1))
+    assert found["lineage_constant"] == approx(held_out(runs, (), group=1))
     with_batch = [row for row in runs if row[5]]
     assert found["batch_fit"] == approx(held_out(with_batch, (0, 1), wanted=lambda row: log(row[5])))
+
+
+def test_the_errors_where_a_third_of_the_families_is_missing(chapter, runs):
+    found, _ = chapter
+    draw, names = Random(1), sorted({row[0] for row in runs})
+    mine = {terms: [] for terms in ((0, 1), (), (0,))}
+    for _ in range(60):  # deals of its own: the same law, other luck
+        order = draw.sample(names, len(names))
+        third = {name: order.index(name) % 3 for name in names}
+        dealt = [(*row, third[row[0]]) for row in runs]
+        for terms, errors in mine.items():
+            missed = {}
+            for k in range(3):
+                kept, out = [r for r in dealt if r[-1] != k], [r for r in dealt if r[-1] == k]
+                fit = np.linalg.lstsq(columns(kept, terms), [r[4] for r in kept])[0]
+                for row, off in zip(out, np.abs(columns(out, terms) @ fit - [r[4] for r in out]), strict=True):
+                    missed.setdefault(row[0], []).append(exp(off) - 1)
+            errors.append(median(map(median, missed.values())))
+    fit, constant, size = mine.values()
+    assert found["deals_middle"] == approx(median(fit), abs=0.03)
+    assert found["deals_low"] < median(fit) < found["deals_high"]
+    assert found["n_deals_won"] / found["n_deals"] > 0.95
+    assert sum(ours < min(theirs) for ours, *theirs in zip(fit, constant, size, strict=True)) > 0.95 * len(fit)
+
+
+def test_how_the_rules_from_sweeps_come_nearer_to_habit(chapter, runs):
+    found, _ = chapter
+    fit = np.linalg.lstsq(columns(runs, (0, 1)), [row[4] for row in runs])[0]
+    for name, compute in (("small", 1e20), ("large", 1e24)):
+        size = sqrt(compute / 120)
+        habit = exp(fit @ [1, log(size), log(20 * size)])
+        assert found[f"{name}_step"] == approx(1.79 * size**-0.713 * (20 * size) ** 0.307 / habit)
+        assert found[f"{name}_deepseek"] == approx(0.3118 * compute**-0.125 / habit)
 
 
 def test_the_four_answers_for_1e22_flop(chapter, runs):
@@ -113,6 +148,7 @@ def test_the_schedules(chapter):
     assert found["share_cosine"] == approx(0.01 / 2 + 0.99 * 0.55)
     assert found["share_line"] == approx(0.01 / 2 + 0.99 * 0.5)
     assert found["share_stable"] == approx(1 - 0.005 - 0.2 / 2)
+    assert 1 - 0.005 - found["equal_decay"] * 0.99 / 2 == approx(found["share_cosine"])
     assert found["equal_peak"] == approx(found["share_cosine"] / found["share_stable"])
 
 

@@ -89,7 +89,8 @@ def wsd_lr(step, peak_lr, min_lr, total_steps, warmup_steps, decay_steps):
     Raises:
         TypeError, ValueError: for a number out of range.
 
-    Source: Hu et al. 2024, arXiv:2404.06395, section 4 (MiniCPM).
+    Source: Hu et al. 2024, arXiv:2404.06395, section 4, for the three phases (MiniCPM itself halves the rate again and
+        again at the end); Hägele et al. 2024, arXiv:2405.18392, section 3, for the straight line.
 
     >>> [f"{wsd_lr(step, 2e-4, 0.0, 1000.0, 10.0, 200.0):.1e}" for step in (5.0, 500.0, 900.0, 1000.0)]
     ['1.0e-04', '2.0e-04', '1.0e-04', '0.0e+00']

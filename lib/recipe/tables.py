@@ -2,16 +2,18 @@
 
 from statistics import median
 
-from lib.recipe.batches import critical_batch_tokens, steps_over_fewest, tokens_over_fewest
-from lib.recipe.held_out import CHOSEN, group_errors, median_error, residuals, rules
+from lib.recipe.held_out import CHOSEN, GROUPS, group_errors, median_error, residuals, rules
 from lib.recipe.mup import RULES, hidden_lr
 from lib.recipe.published_runs import COMPARABLE, habit
 from lib.tables import Table
 from lib.units import show, show_count, show_power
 
+# A published table has seen its own family, and is not judged by it.
+_OWN_FAMILY = {"GPT-3's table": "GPT-3", "DeepSeek's law": "DeepSeek"}
+
 
 def errors(quantity):
-    """How far each rule was off: over families, over lineages, over single runs, and at its worst.
+    """How far each rule was off: over families, over lineages, over single runs, and at its worst; none by its own.
 
     Args:
         quantity: "peak_lr" or "global_batch_tokens".
@@ -23,20 +25,21 @@ def errors(quantity):
     for rule in rules(quantity):
         by_family = group_errors(quantity, rule)
         worst = max(by_family, key=by_family.get)
-        by_run = median(residual.error for residual in residuals(quantity, rule))
-        cells = by_family_and_lineage(quantity, rule)
+        own = _OWN_FAMILY.get(rule)
+        by_run = median(residual.error for residual in residuals(quantity, rule) if residual.group != own)
+        cells = _over_groups(quantity, rule)
         rows.append((rule, *(f"{error:.0%}" for error in (*cells, by_run)), f"{worst}, {by_family[worst]:.0%}"))
     head = ("rule", "over families", "over lineages", "over runs", "worst family")
-    caption = f"Median error of each rule for {_WORDS[quantity]}, against runs that took no part in a fit."
+    caption = f"Median error of each rule for {_WORDS[quantity]}, against runs that it had not seen."
     return Table(head=head, rows=tuple(rows), caption=caption)
 
 
 _WORDS = {"peak_lr": "the peak learning rate", "global_batch_tokens": "the batch"}
 
 
-def by_family_and_lineage(quantity, rule):
-    """Median errors of a rule over families and over lineages."""
-    return median_error(quantity, rule), median_error(quantity, rule, "lineage")
+def _over_groups(quantity, rule):
+    """Median errors of a rule over families and over lineages, its own left out."""
+    return tuple(median_error(quantity, rule, group, _OWN_FAMILY.get(rule, "")) for group in GROUPS)
 
 
 def families(quantity="peak_lr"):
@@ -74,7 +77,7 @@ def rates(recipe):
             names.get(rule, rule),
             show_power(float(f"{rate:.2e}")),
             f"{rate / recipe.lr_by_law:.2f}",
-            f"{median_error('peak_lr', rule):.0%}",
+            f"{_over_groups('peak_lr', rule)[0]:.0%}",
         )
         for rule, rate in said.items()
     )
@@ -90,15 +93,16 @@ def beside(recipe):
         recipe: a `lib.recipe.Recipe`.
     """
     own = (recipe.run, recipe.peak_lr, recipe.batch_tokens, recipe.schedule.kind)
-    rows = [_row("this recipe", *own)]
-    rows += [_row(run.name, run, run.peak_lr, run.global_batch_tokens, run.schedule) for run in recipe.neighbours]
-    head = ("run", "size", "tokens", "peak learning rate", "tokens a step", "schedule")
+    others = ((run.name, run, run.peak_lr, run.global_batch_tokens, run.schedule) for run in recipe.neighbours)
+    rows = [_row(recipe.peak_lr, *cells) for cells in (("this recipe", *own), *others)]
+    head = ("run", "size", "tokens", "peak learning rate", "over the recipe's", "tokens a step", "schedule")
     return Table(head=head, rows=tuple(rows), caption="A recipe beside the published runs nearest in size and tokens.")
 
 
-def _row(name, run, peak_lr, batch, schedule):
+def _row(ours, name, run, peak_lr, batch, schedule):
     counts = map(show_count, (run.n_params, run.n_tokens))
-    return (name, *counts, show_power(peak_lr), show_count(batch) if batch else "not printed", schedule)
+    rates = show_power(peak_lr), f"{peak_lr / ours:.2f}"
+    return (name, *counts, *rates, show_count(batch) if batch else "not printed", schedule)
 
 
 def widths(base_lr, base_width, wider):
@@ -123,32 +127,14 @@ def widths(base_lr, base_width, wider):
         )
         for width in wider
     )
-    head = ("width", "times", "rate of layers and head", "rate of the table", "deviation, layers", "deviation, head")
-    return Table(head=head, rows=rows, caption="What maximal-update parametrization changes with the width, for Adam.")
+    head = ("width", "times", "rate, layers and head", "rate, embeddings", "start, layers", "start, head")
+    return Table(head=head, rows=rows, caption=_MUP)
 
 
-def trade(loss, batches):
-    """What batches cost at a loss, by Kaplan: times the fewest steps, times the fewest tokens.
-
-    Args:
-        loss: nats per token of Kaplan's tokenizer, > 0.
-        batches: tokens a step, each > 0.
-
-    >>> print(*str(trade(2.0, [1e6])).splitlines()[2].split())
-    1M 0.14 8.37 1.14
-    """
-    critical = critical_batch_tokens(loss)
-    rows = tuple(
-        (
-            show(batch, "tokens").removesuffix(" tokens"),
-            f"{batch / critical:.2f}",
-            f"{steps_over_fewest(batch, critical):.2f}",
-            f"{tokens_over_fewest(batch, critical):.2f}",
-        )
-        for batch in batches
-    )
-    caption = f"What a batch costs at a loss of {loss:g}, where the critical one is {show(critical, 'tokens')}."
-    return Table(head=("tokens a step", "over the critical", "steps", "tokens"), rows=rows, caption=caption)
+_MUP = (
+    "Maximal-update parametrization with Adam, by width: learning rates, and the standard deviation at the start over "
+    "that of the narrow model."
+)
 
 
 def habits():
@@ -175,12 +161,3 @@ _PURPOSES = {
     "init_std": "size of the weights at the start",
     "z_loss": "keeps the sum of the logits' exponentials small",
 }
-
-
-def copied():
-    """How many of the comparable runs took their rate from GPT-3's table, and how many there are.
-
-    >>> copied()
-    (29, 58)
-    """
-    return sum(run.lineage == "GPT-3" for run in COMPARABLE), len(COMPARABLE)

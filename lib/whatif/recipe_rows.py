@@ -142,7 +142,7 @@ _SHAPES = {
 _SCHEDULES = {
     "cosine": "Loshchilov and Hutter 2016, arXiv:1608.03983; to a tenth: Hoffmann et al. 2022, arXiv:2203.15556",
     "linear": "Bergsma et al. 2025, arXiv:2502.15938",
-    "warmup-stable-decay": "Hu et al. 2024, arXiv:2404.06395, section 4",
+    "warmup-stable-decay": "Hu et al. 2024, arXiv:2404.06395; the line: Hägele et al. 2024, arXiv:2405.18392",
     "warmup-stable-decay, 1-sqrt": "Hägele et al. 2024, arXiv:2405.18392, section 3",
 }
 
