@@ -44,7 +44,7 @@ class Rule:
 
 
 def _percentage(value):
-    return f"{value:g} % is written {value / 100:g}" if 1 < value <= 100 else ""
+    return f"{value:g}% is written {value / 100:g}" if 1 < value <= 100 else ""
 
 
 def _is_whole(value):
@@ -117,7 +117,7 @@ def fraction(**values):
     >>> fraction(mfu=45)
     Traceback (most recent call last):
     ...
-    ValueError: mfu = 45: a fraction above 0, at most 1; 45 % is written 0.45
+    ValueError: mfu = 45: a fraction above 0, at most 1; 45% is written 0.45
     """
     _all(FRACTION, values)
 

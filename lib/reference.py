@@ -86,7 +86,7 @@ def budgets(cluster, mfu, compute=(1e20, 1e21, 1e22, 1e23, 1e24, 1e25)):
 
     Args:
         cluster: a `Cluster`.
-        mfu: by 6 N over the dense bf16 peak, above 0, at most 1.
+        mfu: by 6N over the dense bf16 peak, above 0, at most 1.
         compute: budgets, FLOP, each > 0.
 
     Raises:

@@ -1,9 +1,13 @@
 """A small table that a chapter shows: texts in, a table out. It formats nothing and computes nothing."""
 
+import re
 from dataclasses import dataclass
 from html import escape
 
 from lib import check
+
+_RIGHT = ' style="text-align:right"'
+_NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e-?[0-9]+)?[KMBT%]?(?: [A-Za-z%/]+){0,2}")  # "13.46B", "800 TFLOP/s"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +54,9 @@ class Table:
         narrow = 'style="display:inline-block;max-width:85vw;white-space:normal"'
         caption = f"<caption><span {narrow}>{escape(self.caption)}</span></caption>" if self.caption else ""
         # White space between cells: a search shows the text of a page without its tags.
-        head = " ".join(f'<th scope="col">{escape(text)}</th>' for text in self.head)
-        body = " ".join(f"<tr>{_cells(row, len(self.head))}</tr>" for row in self.rows)
+        styles = [_RIGHT if self._is_numeric(column) else "" for column in range(len(self.head))]
+        head = " ".join(f'<th scope="col"{s}>{escape(text)}</th>' for text, s in zip(self.head, styles, strict=True))
+        body = " ".join(f"<tr>{_cells(row, styles)}</tr>" for row in self.rows)
         # A wide table scrolls inside its own box, also by keyboard: the page stays as wide as the phone.
         return (
             f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="Table"><table class="table">{caption} '
@@ -59,6 +64,12 @@ class Table:
         )
 
     __repr__ = __str__
+
+    def _is_numeric(self, column):
+        """True for a column of numbers, with or without a unit: they are compared by their right ends."""
+        cells = [row[column] for row in self.rows if len(row) > 1]
+        numbers = [cell for cell in cells if _NUMBER.fullmatch(cell)]
+        return column > 0 and bool(numbers) and all(cell in numbers or cell in ("", "-") for cell in cells)
 
 
 def _line(row, widths):
@@ -68,8 +79,9 @@ def _line(row, widths):
     return "  ".join([name, *values]).rstrip()
 
 
-def _cells(row, columns):
+def _cells(row, styles):
     name, *values = map(escape, row)
     if not values:
-        return f'<th colspan="{columns}" scope="rowgroup">{name}</th>'
-    return f'<th scope="row">{name}</th>' + "".join(f" <td>{value}</td>" for value in values)
+        return f'<th colspan="{len(styles)}" scope="rowgroup">{name}</th>'
+    cells = (f" <td{style}>{value}</td>" for value, style in zip(values, styles[1:], strict=True))
+    return f'<th scope="row">{name}</th>' + "".join(cells)

@@ -30,7 +30,10 @@ _ALSO = {
     "FLOP": ("FLOPs",),
     "FLOP/s": ("FLOPs",),
     "TFLOP/s": ("TFLOPs",),
+    "TFLOP/s per GPU": ("TFLOP/s", "TFLOPs"),
+    "tokens/s per GPU": ("tokens/s", "token/s", "tok/s"),
 }
+_SHARES = ("", "%", "MFU", "HFU")  # pure numbers: 45% is 0.45
 _DECIMAL_BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
 _BINARY_BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _BYTES = {name.lower(): 1000.0**i for i, name in enumerate(_DECIMAL_BYTES)}
@@ -59,7 +62,7 @@ def parse(text, unit=""):
     Args:
         text: such as "70B", "1.5e22", "2,048", "14 days", "80 GB", "312 TFLOP/s", "45%".
         unit: the unit of the answer: "days", "hours", "min", "s", "bytes", "GB", "GiB", any word for a count of such
-            things, or nothing for a pure number, which alone may be written with a % sign.
+            things, or nothing, "MFU" or "HFU" for a pure number, which alone may be written with a % sign.
 
     Returns:
         A float.
@@ -77,7 +80,7 @@ def parse(text, unit=""):
         return _convert(text, number, word or unit, unit, _SECONDS)
     if unit in ("bytes", *_DECIMAL_BYTES, *_BINARY_BYTES):
         return _convert(text, number, word or unit, unit, _BYTES)
-    if word.lower() in ("%", "percent") and unit in ("", "%"):
+    if word.lower() in ("%", "percent") and unit in _SHARES:
         return number / 100
     scale = _without_unit(word, unit)
     return _convert(text, number, scale, "", _SEQUENCE_SCALES if unit == SEQUENCE else _SCALES, unit)
@@ -111,7 +114,7 @@ def _convert(text, number, word, unit, scales, counted=""):
     if word.lower() not in scales or (scales is _BYTES and _BITS.fullmatch(word)):
         known = "ms, s, min, h, days, weeks" if scales is _SECONDS else "kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB"
         if scales not in (_SECONDS, _BYTES):
-            known = f"K, M, B, T, P, E, {counted or '%'}"
+            known = f"K, M, B, T, P, E, {'%' if counted in _SHARES else counted}"
         raise ValueError(f"{check.short(text)}: the unit {check.short(word)} is not one of {known}")
     return _held(text, number * (scales[word.lower()] / scales[unit.lower()]), number)
 
@@ -149,7 +152,25 @@ def show(value, unit=""):
     number = write(shown)
     if number == "1":
         unit = _PLURAL.sub(r"\1", unit, count=1)
-    return f"{number} {unit}".rstrip()
+    return f"{number}%" if unit == "%" else f"{number} {unit}".rstrip()
+
+
+def show_roughly(value, unit=""):
+    """A number with its unit and two digits: margins and other differences of what is hardly known better.
+
+    Args:
+        value: a number, finite.
+        unit: as in `show`.
+
+    Raises:
+        TypeError, ValueError: for what is no finite number, or a unit that is no text.
+
+    >>> show_roughly(0.4995, "days"), show_roughly(9.267e9, "tokens")
+    ('0.5 days', '9.3B tokens')
+    """
+    check.text(unit=unit)
+    _refuse(value)
+    return show(float(f"{value:.2g}"), unit)
 
 
 def show_number(value):

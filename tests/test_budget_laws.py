@@ -63,7 +63,7 @@ def test_llama_3s_power_is_of_tokens_and_its_two_digits_do_not_give_the_papers_o
 
 def test_the_digits_of_llama_3s_figure_give_it_within_their_rounding():
     n_params, n_tokens = budget_law("llama 3 figure").optimum(3.8e25)
-    assert n_tokens == pytest.approx(16.55e12, rel=0.03)  # 0.0005 in the exponent moves it by 3 %
+    assert n_tokens == pytest.approx(16.55e12, rel=0.03)  # 0.0005 in the exponent moves it by 3%
     assert n_params == pytest.approx(402e9, rel=0.05)
 
 
@@ -101,7 +101,7 @@ def test_deepseeks_two_printed_powers_multiply_to_the_budget(compute):
     ],
 )
 def test_a_line_through_one_printed_row_meets_the_others(law, n_params, compute, n_tokens):
-    # The exponents are printed with two digits: 0.005 of one moves the far ends by 5 %.
+    # The exponents are printed with two digits: 0.005 of one moves the far ends by 5%.
     assert law.optimum(compute) == pytest.approx((n_params, n_tokens), rel=0.05)
 
 

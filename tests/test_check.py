@@ -148,7 +148,7 @@ def test_a_place_in_a_table_of_numbers_is_named():
 
 @pytest.mark.parametrize("value", [45, 45.0, 100, 1.5])
 def test_a_percentage_is_called_one(value):
-    with pytest.raises(ValueError, match=rf"^mfu = .*; {value:g} % is written {value / 100:g}$"):
+    with pytest.raises(ValueError, match=rf"^mfu = .*; {value:g}% is written {value / 100:g}$"):
         check.fraction(mfu=value)
 
 

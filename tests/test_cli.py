@@ -83,7 +83,7 @@ def test_the_list_as_json_has_exactly_name_title_and_inputs():
     for entry in listed:
         assert list(entry) == ["name", "title", "inputs"]
         for given_input in entry["inputs"]:
-            assert list(given_input) == ["name", "label", "unit", "start", "options"]
+            assert list(given_input) == ["name", "label", "unit", "start", "options", "more"]
             assert given_input["start"] in (given_input["options"] or [given_input["start"]])
 
 
@@ -244,7 +244,7 @@ def test_mfu_explains_itself_and_shows_its_options():
     [
         ("", "exactly one of --tokens-per-second, --tflops, --mfu, --hfu"),
         ("--mfu 0.4 --tflops 400", "2 figures given"),
-        ("--mfu 45", "mfu = 45: a fraction above 0, at most 1; 45 % is written 0.45"),
+        ("--mfu 45", "mfu = 45: a fraction above 0, at most 1; 45% is written 0.45"),
         ("--tflops 0", "tflops = 0"),
         ("--tokens-per-second fast", "tokens_per_second = 'fast': a number"),
         ("--mfu 0.4 --attention casual", "did you mean 'causal'?"),

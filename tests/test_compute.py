@@ -173,7 +173,7 @@ def test_a_bad_entry_of_an_array_is_refused_with_its_place(np, function, name):
 
 @pytest.mark.parametrize("function", [training_days, compute_budget])
 def test_a_percentage_is_called_one(function):
-    with pytest.raises(ValueError, match=r"^mfu = 45: .*; 45 % is written 0\.45$"):
+    with pytest.raises(ValueError, match=r"^mfu = 45: .*; 45% is written 0\.45$"):
         function(**GOOD[function] | {"mfu": 45})
 
 

@@ -109,7 +109,7 @@ def test_what_is_no_amount_is_refused_by_name(bad):
 
 
 def test_a_share_in_percent_is_called_one():
-    with pytest.raises(ValueError, match=r"10 % is written 0\.1"):
+    with pytest.raises(ValueError, match=r"10% is written 0\.1"):
         expected_passes(10, 1e12, 20e9)
 
 

@@ -134,7 +134,7 @@ def instance(good):
 TEXT = Kind("text", NO_TEXT)
 SWITCH = Kind(True, (None, 0, 1, "True", np.bool_(True)))
 SHOWN = Kind(None, None)
-SHOW = ("number", "power", "count", "bytes", "seconds")
+SHOW = ("number", "roughly", "power", "count", "bytes", "seconds")
 
 # One instance of every dataclass: its fields are the arguments that are spoilt one by one.
 EXAMPLES = (
@@ -509,7 +509,7 @@ EXCEPTIONS = {
     "facts.parse.figures": Kind({}, None),
     "facts.parse.labels": Kind((), None),
     "units.parse.text": Kind("14 days", (*NO_TEXT, "", "fourteen")),
-    **_same(Kind("days", NO_TEXT), "units.parse.unit units.show.unit"),
+    **_same(Kind("days", NO_TEXT), "units.parse.unit units.show.unit units.show_roughly.unit"),
     "units.show.value": Kind(14.0, (True, 1j, [1.0], {}, np.array([1.0]))),
     **_same(Kind(14.0, NO_NUMBER + NOT_FINITE), " ".join(f"units.show_{what}.value" for what in SHOW)),
     "layout.stages.in_flight.index": Kind(0.0, (*NO_NUMBER, *NOT_FINITE, -1, 1.5)),

@@ -75,7 +75,7 @@ IN_WARMUP = {(79, 5), (79, 10), (154, 5), (412, 5), (412, 10)}
 
 
 def test_without_the_five_runs_in_warmup_the_fit_is_another(gadre):
-    # shared/cases/fits.json, notes: 60 to 72 % of the squares come from five runs; without them E 1.713, A 215.5,
+    # shared/cases/fits.json, notes: 60 to 72% of the squares come from five runs; without them E 1.713, A 215.5,
     # B 183.5, alpha .289, beta .249, and the rms falls from .027 to .012.
     runs = gadre["c4_original"]
     kinds = [(round(n / 1e6), round(d / n)) for n, d in zip(runs.n_params, runs.n_tokens, strict=True)]
@@ -108,7 +108,7 @@ def test_the_designs_of_104_models_have_the_reference_condition_numbers(gadre, c
 
 
 def test_intervals_of_a_fit_of_34_models_are_as_wide_as_known_and_miss_the_largest(gadre):
-    # shared/cases/fits.json: standard errors of the c4 fit; the 80 % interval of the 30 smaller runs, 2.05 to 2.33,
+    # shared/cases/fits.json: standard errors of the c4 fit; the 80% interval of the 30 smaller runs, 2.05 to 2.33,
     # misses the 2.38 that the 6.9B model reached.
     found = bootstrap(fit_law(gadre["c4_original"], n_starts=10), n_resamples=120, n_starts=2)
     known = {"E": 0.275, "A": 0.7, "B": 1.1, "alpha": 0.05, "beta": 0.057}

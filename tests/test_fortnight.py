@@ -52,7 +52,7 @@ def test_the_fortnight_goes_from_peak_over_mfu_to_goodput():
 def test_days_differ_by_what_the_mfu_counts():
     days = dict(fortnight.days_by_count(PLAN))
     assert min(days.values()) == pytest.approx(14.0)
-    assert days["MFU counts 6 N, goodput 0.9"] == pytest.approx(14 / 0.9)
+    assert days["MFU counts 6N, goodput 0.9"] == pytest.approx(14 / 0.9)
     assert max(days.values()) == pytest.approx(14 / 0.9 * PLAN.days_if_counted("Megatron-LM") / 14)
 
 

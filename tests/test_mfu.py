@@ -139,7 +139,7 @@ def test_llm_foundry_s_table(shape, n_params, speed, peak, mfu_printed, hfu_prin
     ],
 )
 def test_korthikanti_s_table_5(shape, tokens, step_seconds, mfu_printed, hfu_printed, rounding):
-    # Korthikanti et al. 2022, Table 5, selective recomputation: the step is rounded to 0.01 s, the figures to 0.1 %.
+    # Korthikanti et al. 2022, Table 5, selective recomputation: the step is rounded to 0.01 s, the figures to 0.1%.
     speed = tokens / step_seconds
     found_mfu = reported(speed, "MFU", over("Megatron-LM", A100), shape, 2048)
     found_hfu = reported(speed, "HFU", over("Korthikanti hardware", A100), shape, 2048)
@@ -198,7 +198,7 @@ def test_megatron_core_s_table_divides_by_989(tflops, printed):
 
 
 def test_an_fp8_run_has_half_the_mfu_over_its_own_peak():
-    # The same speed over two peaks: 800 TFLOP/s are 81 % of an H100's bf16 peak and 40 % of its fp8 peak.
+    # The same speed over two peaks: 800 TFLOP/s are 81% of an H100's bf16 peak and 40% of its fp8 peak.
     speed = tokens_per_second_per_gpu(800, TFLOPS, convention("Megatron-LM"), LLAMA_8B, 8192)
     over_bf16 = reported(speed, "MFU", over("Megatron-LM", H100), LLAMA_8B, 8192)
     over_fp8 = reported(speed, "MFU", over("Megatron-LM", 1978.9e12), LLAMA_8B, 8192)
@@ -310,7 +310,7 @@ GOOD = {"figure": 0.4, "unit": "MFU", "convention": over("PaLM", H100), "model":
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"figure": 46.2}, r"figure = 46\.2: a fraction above 0, at most 1; 46\.2 % is written 0\.462"),
+        ({"figure": 46.2}, r"figure = 46\.2: a fraction above 0, at most 1; 46\.2% is written 0\.462"),
         ({"figure": 0}, "figure = 0: a finite number above 0"),
         ({"figure": math.nan}, "figure = nan: a finite number above 0"),
         ({"unit": "mfu"}, "unit = 'mfu': one of MFU, HFU"),

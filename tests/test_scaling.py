@@ -164,7 +164,7 @@ def test_the_exponent_of_the_best_size(published, exponent):
     ],
 )
 def test_besiroglu_stays_near_hoffmanns_approach_1(n_params, compute, n_tokens):
-    # Hoffmann et al. 2022, Table 3. The refit was said to agree with approaches 1 and 2: within 30 % in size.
+    # Hoffmann et al. 2022, Table 3. The refit was said to agree with approaches 1 and 2: within 30% in size.
     assert train_flops(n_params, n_tokens) == pytest.approx(compute, rel=0.05)
     assert BESIROGLU.optimum(compute)[0] == pytest.approx(n_params, rel=0.35)
 

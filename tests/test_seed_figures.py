@@ -137,7 +137,7 @@ def test_seed_000_step_4_passes_over_the_pile(fortnight):
 
 
 def test_seed_000_speaks_of_a_budget_that_is_not_its_own(fortnight):
-    """2.2B parameters and 44B tokens belong to 5.8e20 FLOPs, 2.7 % of the budget that step 1 computes."""
+    """2.2B parameters and 44B tokens belong to 5.8e20 FLOPs, 2.7% of the budget that step 1 computes."""
     own_budget = train_flops(2.2e9, 44e9)
     assert chinchilla_optimal(own_budget) == approx((2.2e9, 44e9), rel=EXACT)
     assert f"{own_budget:.1e}" == "5.8e+20"
@@ -146,7 +146,7 @@ def test_seed_000_speaks_of_a_budget_that_is_not_its_own(fortnight):
 
 
 def test_seed_000_shapes_for_the_budget_that_it_computes(fortnight):
-    """What 13.46B asks for: within 1 %, d_ff a multiple of 256, heads of 128, divisible by 8."""
+    """What 13.46B asks for: within 1%, d_ff a multiple of 256, heads of 128, divisible by 8."""
     n_params, _ = chinchilla_optimal(fortnight)
     found = search(n_params, Constraints(vocab_size=32_000, head_dim=128, d_ff_multiple=256, tensor=8))
     assert found
@@ -318,6 +318,6 @@ def test_seed_004_time_is_flops_over_devices_times_peak_times_utilization(device
 
 
 def test_seed_004_counts_other_parameters_than_seed_003():
-    """P of seed 004 leaves the embeddings out; on an 8B model that is 13 % less with both tables."""
+    """P of seed 004 leaves the embeddings out; on an 8B model that is 13% less with both tables."""
     llama = model("llama-3-8b")
     assert llama.non_vocabulary_params / llama.n_params == approx(0.8692, abs=5e-5)

@@ -160,7 +160,7 @@ def _nearest(n_layers, d_model, target, rules):
         ({"n_kv_heads": 4}, "n_kv_heads = 4: a multiple of 8, .*nearest 8"),
         ({"n_kv_heads": 8, "query_group": 4}, "query_group = 4: 1 where n_kv_heads is given"),
         ({"counts": "all"}, "counts = 'all': one of total"),
-        ({"tolerance": 5}, "tolerance = 5: a fraction above 0, at most 1; 5 % is written 0.05"),
+        ({"tolerance": 5}, "tolerance = 5: a fraction above 0, at most 1; 5% is written 0.05"),
         ({"d_ff_ratio": 1e3}, "d_ff_ratio = 1000: at most 100"),
         ({"tensor": 2**40}, "tensor = .*: at most 1e"),
     ],

@@ -1,6 +1,7 @@
 """The small table of the chapters, and that none is made of what no table can show."""
 
 import math
+import re
 
 import pytest
 
@@ -29,9 +30,16 @@ def test_a_row_of_another_length_is_refused():
 
 
 def test_a_row_of_one_text_is_a_heading_over_all_columns():
-    html = Table(head=("a", "b"), rows=(("part",), ("x", "1")))._repr_html_()
+    html = Table(head=("a", "b"), rows=(("part",), ("x", "y")))._repr_html_()
     assert '<th colspan="2" scope="rowgroup">part</th>' in html
-    assert '<th scope="row">x</th> <td>1</td>' in html
+    assert '<th scope="row">x</th> <td>y</td>' in html
+
+
+def test_a_column_of_numbers_stands_right_and_one_of_words_left():
+    rows = (("", "word", "13.46B", "-"), ("", "40 x 5,120", "800 TFLOP/s", "+0.21%"), ("", "1", "9.267e9", "14"))
+    html = Table(head=("name", "words", "numbers", "more"), rows=rows)._repr_html_()
+    right = re.findall(r'<t[hd][^>]*style="text-align:right">([^<]*)<', html)
+    assert right == ["numbers", "more", "13.46B", "-", "800 TFLOP/s", "+0.21%", "9.267e9", "14"]
 
 
 LLAMA, PLAN = model("llama-3-8b"), Plan(brief=A100_FORTNIGHT)

@@ -540,7 +540,7 @@ def test_whatever_is_moved_texts_and_command_say_what_the_values_are(what_if, da
 
 
 def shown(words):
-    number, letter = re.match(r"(-?[0-9,]*[.]?[0-9]+(?:e-?[0-9]+)?)([KMBT]?)(?: |$)", words).groups()
+    number, letter = re.match(r"(-?[0-9,]*[.]?[0-9]+(?:e-?[0-9]+)?)([KMBT]?)(?: |%|$)", words).groups()
     return float(number.replace(",", "")) * {"": 1, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}[letter]
 
 

@@ -74,7 +74,7 @@ def test_a_free_size_takes_the_shape_of_the_nearest_model_and_says_so():
 
 
 def test_a_size_beside_another_model_is_refused():
-    assert "Llama 3 8B has 8,030,261,248; a free size needs model='by n_params'" in refusal(
+    assert "Llama 3 8B has 8,030,261,248; a free size needs model='any size'" in refusal(
         "days-and-mfu", model="llama-3-8b", n_params="70B"
     )
 
@@ -91,8 +91,8 @@ def test_every_accelerator_answers_with_its_widest_16_bits(name):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"mfu": "45"}, "mfu = 45: a fraction above 0, at most 1; 45 % is written 0.45"),
-        ({"goodput": "90"}, "90 % is written 0.9"),
+        ({"mfu": "45"}, "mfu = 45: a fraction above 0, at most 1; 45% is written 0.45"),
+        ({"goodput": "90"}, "90% is written 0.9"),
         ({"n_gpus": "0"}, "n_gpus = 0"),
         ({"days": "0"}, "days = 0"),
         ({"seq_len": "0.5"}, "seq_len = 0.5"),
@@ -134,6 +134,13 @@ def test_units_are_taken_as_they_are_typed():
     assert rows("mfu-conventions", unit="tflops") == rows("mfu-conventions")
     speed = rows("mfu-conventions", unit="tokens/s", figure="110496")
     assert value(speed, "one GPU") == 110_496 / 8
+    for text in ("800 TFLOP/s", "800 TFLOP/s per GPU", "800 TFLOPs"):
+        assert rows("mfu-conventions", figure=text) == rows("mfu-conventions")
+
+
+def test_the_figure_is_read_in_its_unit_in_whatever_order_both_are_given():
+    for settings in ({"figure": "45%", "unit": "mfu"}, {"unit": "mfu", "figure": "45%"}):
+        assert catalogue.solve("mfu-conventions", settings | {"dtype": "bf16"}).values["figure"] == 0.45
 
 
 def test_a_share_above_the_peak_is_pointed_out():
@@ -144,11 +151,14 @@ def test_a_share_above_the_peak_is_pointed_out():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"unit": "MFU", "figure": "46.2"}, "46.2 % is written 0.462"),
+        ({"unit": "MFU", "figure": "46.2"}, "46.2% is written 0.462"),
         ({"unit": "HFU", "figure": "0.5"}, "the convention 'Megatron-LM' counts no recomputation"),
         ({"convention": "megatron"}, "convention = 'megatron'"),
         ({"n_gpus": "-3"}, "n_gpus = -3"),
         ({"figure": "0"}, "figure = 0"),
+        ({"figure": "45%"}, "figure = '45%': the unit '%' is not one of K, M, B, T, P, E, TFLOP/s per GPU"),
+        ({"figure": "45%", "unit": "tokens/s"}, "figure = '45%': the unit '%' is not one of"),
+        ({"figure": "45 days", "unit": "MFU"}, "figure = '45 days': the unit 'days' is not one of"),
     ],
 )
 def test_a_figure_that_means_nothing_is_refused(settings, message):

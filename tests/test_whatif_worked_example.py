@@ -31,7 +31,7 @@ def test_it_corrects_the_passes_over_the_pile():
 
 def test_its_shapes_are_of_the_size_that_the_budget_asks_for():
     view = solve("worked-example").view
-    assert [item.verdict for item in view.checks] == ["fail", "pass"]  # one pass is not quite enough; shape within 1 %
+    assert [item.verdict for item in view.checks] == ["fail", "pass"]  # one pass is not quite enough; shape within 1%
     assert rows()["shape 1: layers x width, d_ff"].value.startswith("40 x 5,120")
 
 
@@ -78,7 +78,7 @@ def test_a_tiny_budget_gets_an_answer_whose_check_fails():
 @pytest.mark.parametrize(
     ("settings", "at_fault", "words"),
     [
-        ({"mfu": "45"}, "mfu", "45 % is written 0.45"),
+        ({"mfu": "45"}, "mfu", "45% is written 0.45"),
         ({"n_gpus": "1.5"}, "n_gpus", "a whole number"),
         ({"days": "-1"}, "days", "above 0"),
         ({"accelerator": "h10"}, "accelerator", "did you mean"),

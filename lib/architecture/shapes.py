@@ -1,11 +1,11 @@
 """Shape search: which layers, width and MLP give a model of the size that a budget asks for?
 
-At equal size the loss hardly depends on the shape: 4,288 wide with 6 layers came within 3 % of 1,600 wide with 48
+At equal size the loss hardly depends on the shape: 4,288 wide with 6 layers came within 3% of 1,600 wide with 48
 (Kaplan et al. 2020, arXiv:2001.08361, section 3.1 and figure 5). So a shape is chosen for the hardware: heads that a
 tensor-parallel group can share out, widths that fill its tiles. The search tries every width and depth that the
 constraints allow and ranks what comes near enough by
 
-1. distance to the target, in steps of a quarter of a percent: no law knows the best size to 1 %, less decides nothing;
+1. distance to the target, in steps of a quarter of a percent: no law knows the best size to 1%, less decides nothing;
 2. width over depth inside 100 to 140, or nearest to it: there lie GPT-3 13B and 175B (128), Chinchilla (102), Llama 2
    and 3 (102 to 130), Mistral 7B and OLMo 2 7B (128). Much deeper models take more steps in sequence for each token;
    much wider ones give up depth that still pays (Levine et al. 2020, arXiv:2006.12467, section 5);
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from lib import check
 from lib.architecture import Transformer
-from lib.units import show_number, show_power
+from lib.units import show_count, show_number
 
 PREFERRED = (100.0, 140.0)  # width over depth
 TRIED = (PREFERRED[0] / 2, PREFERRED[1] * 2)
@@ -154,7 +154,7 @@ class Candidate:
 
     @property
     def distance(self):
-        """Signed, a fraction: 0.002 means 0.2 % above the target."""
+        """Signed, a fraction: 0.002 means 0.2% above the target."""
         return check.result(distance=self.counted_params / self.target_params - 1)
 
     @property
@@ -162,9 +162,9 @@ class Candidate:
         """The distance in words; how many times the target, where it is more than double.
 
         >>> search(13.46e9)[0].beside, search(1e6)[0].beside
-        ('+0.21% from 1.346e10', '113.8 times 1e6')
+        ('+0.21% from 13.46B', '113.8 times 1M')
         """
-        target = show_power(self.target_params)
+        target = show_count(self.target_params)
         if self.distance >= 1:
             return f"{show_number(1 + self.distance)} times {target}"
         return f"{round(self.distance, 4) + 0.0:+.2%} from {target}"

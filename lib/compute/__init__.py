@@ -41,7 +41,7 @@ __all__ = [
 
 TRAIN_FLOPS_PER_PARAM = 6.0  # forward 2, backward 4: the gradients of the input and of the weight cost 2 each
 TOKENS_PER_PARAM = 20.0
-GOODPUT = 0.90  # assumed until the failure chapter computes it; Llama 3 reports "more than 90 %", section 3.3.4
+GOODPUT = 0.90  # assumed until the failure chapter computes it; Llama 3 reports "more than 90%", section 3.3.4
 _ROUNDING = 1e-9
 
 
@@ -124,7 +124,7 @@ def training_days(n_params, n_tokens, n_gpus, peak_flops, mfu):
     >>> training_days(1e9, 2e10, 8, 1e15, 40)
     Traceback (most recent call last):
     ...
-    ValueError: mfu = 40: a fraction above 0, at most 1; 40 % is written 0.4
+    ValueError: mfu = 40: a fraction above 0, at most 1; 40% is written 0.4
     """
     check.positive(n_params=n_params, n_tokens=n_tokens, peak_flops=peak_flops)
     check.whole(n_gpus=n_gpus)
@@ -227,7 +227,7 @@ def calendar_days(compute_days, goodput=GOODPUT):
         TypeError: if an argument is no number.
         ValueError: if one is out of its range.
 
-    Source: Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90 % effective training time.
+    Source: Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90% effective training time.
 
     >>> calendar_days(18.0)
     20.0

@@ -63,7 +63,7 @@ def speeds(names=tuple(SPEEDS)):
 
 def _figure(value, figure):
     if figure.unit in ("MFU", "HFU"):
-        return f"{100 * value:.1f} % {figure.unit}"
+        return f"{100 * value:.1f}% {figure.unit}"
     return f"{show_number(value)} TFLOP/s"
 
 
@@ -179,7 +179,7 @@ def ratios(names, lengths, attention):
         attention: "none", "causal" or "full".
 
     >>> print(*str(ratios(["llama-3-8b"], [8192], "causal")).splitlines()[2].split())
-    Llama 3 8B 7 % 1.07
+    Llama 3 8B 7% 1.07
     """
     check.several(names=names, lengths=lengths)
     rows = []
@@ -188,7 +188,7 @@ def ratios(names, lengths, attention):
         table = shape.input_embedding_params / shape.n_params_active
         six = train_flops(shape.n_params_active, 1)
         found = [train_flops_per_token(shape, length, attention) / six for length in lengths]
-        rows.append((shape.name, f"{100 * table:.0f} %", *(f"{ratio:.2f}" for ratio in found)))
+        rows.append((shape.name, f"{100 * table:.0f}%", *(f"{ratio:.2f}" for ratio in found)))
     head = ("model", "input table in N", *(f"{length // 1024}k" for length in lengths))
     counted = {"none": "no attention", "causal": "the causal half of attention", "full": "full attention"}[attention]
     return Table(

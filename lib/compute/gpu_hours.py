@@ -53,7 +53,7 @@ class Run:
 
     @property
     def compute_flops(self):
-        """6 N D  [FLOP].
+        """6N D  [FLOP].
 
         >>> f"{run('llama-13b').compute_flops:.3g}"
         '7.8e+22'
@@ -62,7 +62,7 @@ class Run:
 
     @property
     def utilization(self):
-        """6 N D over peak FLOPs of the hours held: MFU times goodput, attention left out.
+        """6N D over peak FLOPs of the hours held: MFU times goodput, attention left out.
 
         >>> round(run("llama-13b").utilization, 3), round(run("llama-2-13b").utilization, 3)
         (0.514, 0.377)
@@ -71,10 +71,10 @@ class Run:
         return model_flops_utilization(self.n_params, speed, 1, self.peak_flops)
 
     def planned_gpu_hours(self, mfu, goodput=GOODPUT):
-        """The hours that a plan would have asked for: 6 N D / (peak mfu goodput)  [h].
+        """The hours that a plan would have asked for: 6N D / (peak mfu goodput)  [h].
 
         Args:
-            mfu: by 6 N, above 0, at most 1; float or array.
+            mfu: by 6N, above 0, at most 1; float or array.
             goodput: share of the time held that makes progress, above 0, at most 1; float or array.
 
         >>> round(run("llama-13b").planned_gpu_hours(0.45, 1.0))

@@ -28,7 +28,7 @@ class HoldOut:
 
     @property
     def errors(self):
-        """Predicted over measured, minus 1, for each run held out: -0.02 is a prediction 2 % too low."""
+        """Predicted over measured, minus 1, for each run held out: -0.02 is a prediction 2% too low."""
         return tuple(p / loss - 1 for p, loss in zip(self.predicted, self.held.loss, strict=True))
 
     @property

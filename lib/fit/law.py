@@ -43,7 +43,7 @@ class Fit:
 
     @property
     def residuals(self):
-        """ln(predicted / measured) of each run: 0.01 is a prediction 1 % too high."""
+        """ln(predicted / measured) of each run: 0.01 is a prediction 1% too high."""
         return tuple(math.log(p / loss) for p, loss in zip(self.predicted, self.runs.loss, strict=True))
 
     @property

@@ -94,7 +94,7 @@ class Bootstrap:
             low, high = self.interval(name, _MIDDLE)
             half = (high - low) / 2 / getattr(self.fit.law, name)
             if half > WIDE:
-                found.append(f"{name} is known to {half:.0%} only (half of the 16-84 % interval; {WIDE:.0%} at most)")
+                found.append(f"{name} is known to {half:.0%} only (half of the 16-84% interval; {WIDE:.0%} at most)")
         return tuple(found)
 
 

@@ -14,7 +14,7 @@ HUBER_DELTA = 1e-3  # of log loss; Hoffmann et al. 2022, section D.2
 FLOOR_E, FLOOR_TERM, CEILING_TERM = 1e-5, 1e-8, 1e4  # nats a token
 LEAST_EXPONENT, LARGEST_EXPONENT = 0.01, 3.0
 
-# L-BFGS-B stops once a step gains less than ftol x max(|f|, 1). Losses fit to 1 % give an f of 1e-3, so that this "1"
+# L-BFGS-B stops once a step gains less than ftol x max(|f|, 1). Losses fit to 1% give an f of 1e-3, so that this "1"
 # would end most runs early: the objective is multiplied until f is far above it.
 _SCALE = 1e6
 _THREADS = ThreadpoolController()

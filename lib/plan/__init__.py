@@ -49,7 +49,7 @@ class Brief:
         name: in a few words.
         cluster: a `Cluster`.
         peak_flops: dense bf16 peak of one device that the brief counts with, FLOP/s, > 0.
-        mfu: by 6 N over that peak, above 0, at most 1; assumed until it is measured.
+        mfu: by 6N over that peak, above 0, at most 1; assumed until it is measured.
         days: how long, days, > 0.
         counted_days: what those days are: "compute" (the job makes progress all the time) or "calendar" (failures and
             restarts take their part).
@@ -140,6 +140,11 @@ class Plan:
     def calendar_days(self):
         """Days on the calendar, at the brief's goodput."""
         return calendar_days(self.compute_days, self.brief.goodput)
+
+    @property
+    def gpu_hours(self):
+        """Hours for which the cluster is held, times its GPUs: what is paid, also while it restarts."""
+        return self.brief.cluster.n_gpus * self.calendar_days * units.HOURS_PER_DAY
 
     @property
     def law(self):
@@ -253,7 +258,8 @@ def _allocation(plan):
     yield "tokens per parameter", run.tokens_per_param
     yield "compute days", plan.compute_days, "days"
     yield f"calendar days at goodput {plan.brief.goodput:g}", plan.calendar_days, "days"
-    yield "predicted loss", plan.loss, "nats per token"
+    yield "GPU-hours on the calendar, to be priced", plan.gpu_hours
+    yield "predicted loss", plan.loss, f"nats per token by {plan.law.name}"
     yield "how far the law is stretched", plan.law.label(run.n_params, run.n_tokens)
     asked = Ensemble(compute=plan.brief.useful_flops, laws=GROUPS["laws with a loss"])
     yield "best size, by every law with a loss", " to ".join(units.show_count(size) for size in asked.sizes)

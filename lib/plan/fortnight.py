@@ -69,9 +69,9 @@ def days_by_count(plan):
     counted = [(f"MFU counts matrices and {words}", plan.days_if_counted(name)) for words, name in _COUNTS]
     goodput = plan.brief.goodput
     return (
-        ("as planned: MFU counts 6 N, nothing fails", plan.compute_days),
+        ("as planned: MFU counts 6N, nothing fails", plan.compute_days),
         *counted,
-        (f"MFU counts 6 N, goodput {goodput:g}", plan.calendar_days),
+        (f"MFU counts 6N, goodput {goodput:g}", plan.calendar_days),
         (f"{counted[-1][0]}, goodput {goodput:g}", calendar_days(counted[-1][1], goodput)),
     )
 
@@ -148,7 +148,7 @@ def hours_table(runs, mfu, goodput=GOODPUT):
 
     Args:
         runs: `lib.compute.gpu_hours.Run`s.
-        mfu: of the plan, by 6 N.
+        mfu: of the plan, by 6N.
         goodput: of the plan.
 
     >>> from lib.compute.gpu_hours import run

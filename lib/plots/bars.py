@@ -21,7 +21,7 @@ def compare(rows, unit, limit=None, marked=None):
     Raises:
         TypeError, ValueError: for a value that is no number of 0 or more.
 
-    >>> picture = compare([("6 N", 14.0), ("6 N and full attention", 15.6)], "days", ("deadline", 14.0))
+    >>> picture = compare([("6N", 14.0), ("6N and full attention", 15.6)], "days", ("deadline", 14.0))
     """
     for _, value in rows:
         check.non_negative(value=value)

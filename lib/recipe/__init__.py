@@ -26,7 +26,7 @@ WARMUP_SHARE = 0.01  # of the steps, at most
 STABLE_PEAK_SHARE = 0.5  # Hägele et al. 2024: half the peak of a cosine where the rate stays at its peak
 DECAY_SHARE = 0.2  # of what the warm-up leaves: a fifth as in SmolLM; SmolLM3 and Apertus take a tenth
 END_SHARE = 0.1  # of the peak, for a cosine
-RAMP_SHARE = 0.02  # of the tokens: GPT-3's 4 to 12 of 300 billion are 1.3 to 4 %
+RAMP_SHARE = 0.02  # of the tokens: GPT-3's 4 to 12 of 300 billion are 1.3 to 4%
 RAMP_FIRST_SHARE = 0.125  # of the full batch; a choice
 _SHARED_BY = (8, 4, 2, 1)  # devices that may share a layer, the most that a shape allows
 

@@ -144,7 +144,7 @@ class SeedRecipe:
 
 
 def small_scale(compute):
-    """The seed's recipe for 1e20 to 1e21 FLOP: 1 % of the steps are warm-up.
+    """The seed's recipe for 1e20 to 1e21 FLOP: 1% of the steps are warm-up.
 
     Args:
         compute: training compute, FLOP, > 0.
@@ -164,7 +164,7 @@ def small_scale(compute):
 
 
 def any_scale(compute):
-    """The seed's recipe for any scale: 0.5 % of the steps are warm-up, but at least 1,000.
+    """The seed's recipe for any scale: 0.5% of the steps are warm-up, but at least 1,000.
 
     Args:
         compute: training compute, FLOP, > 0.

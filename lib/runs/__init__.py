@@ -156,7 +156,7 @@ def of_law(law, n_params, n_tokens, noise=0.0, seed=0, name=""):
     Args:
         law: a `lib.scaling.ScalingLaw`.
         n_params, n_tokens: of each run, > 0; sequences of one length.
-        noise: standard deviation of the loss's logarithm, 0 or more; 0.01 is 1 % of the loss.
+        noise: standard deviation of the loss's logarithm, 0 or more; 0.01 is 1% of the loss.
         seed: of the noise.
         name: of the table; the law's where empty.
 

@@ -20,7 +20,7 @@ class Correction:
     name: str
     explanation: str
     exponent: float
-    interval: tuple[float, float]  # 95 %
+    interval: tuple[float, float]  # 95%
     n_params: float  # N* at 5.88e23 FLOP, the compute of Chinchilla by 6 N D
     source: str
 

@@ -150,7 +150,7 @@ def corrections():
         )
         for step in CORRECTIONS
     )
-    return Table(head=("put right so far", "exponent of the size", "95 %", "best size at 5.88e23 FLOP"), rows=rows)
+    return Table(head=("put right so far", "exponent of the size", "95%", "best size at 5.88e23 FLOP"), rows=rows)
 
 
 def heads(names):

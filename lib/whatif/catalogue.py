@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from lib import check
-from lib.whatif.model import View, WhatIf
+from lib.whatif.model import Choice, View, WhatIf
 
 # In the order of the book.
 _MODULES = ("worked_example", "compute", "scaling", "law_explorer", "run_design", "recipe", "schedule")
@@ -119,16 +119,25 @@ def read(what_if, settings):
     """The values that settings mean, by the names of the controls."""
     with refusals():
         check.instance(Mapping, settings=settings)
-    values = {}
+    texts = {}
     for key, given in settings.items():
         control = _control(what_if, key)
-        if control.name in values:
+        if control.name in texts:
             raise RefusedError(f"{control.name}: given twice", control.name)
         if isinstance(given, str) and len(given) > _LONGEST:
             raise RefusedError(f"{control.name} = {given[:20]!r}...: at most {_LONGEST} characters", control.name)
-        with refusals((control.name,)):
-            values[control.name] = control.read(given)
-    return values
+        texts[control.name] = given
+    return {control.name: _value(what_if, control, texts) for control in what_if.controls if control.name in texts}
+
+
+def _value(what_if, control, texts):
+    with refusals((control.name,)):
+        if isinstance(control, Choice) or not control.unit_of:
+            return control.read(texts[control.name])
+    word = next(other for other in what_if.controls if other.name == control.unit_of)
+    unit = word.start if word.name not in texts else _value(what_if, word, texts)
+    with refusals((control.name,)):
+        return control.read(texts[control.name], unit)
 
 
 def _control(what_if, key):

@@ -3,31 +3,31 @@
 The second has its view in `lib.whatif.conventions`.
 """
 
+from dataclasses import replace
 from math import log
 
-from lib import check
-from lib.architecture import MODELS
+from lib import architecture, check
 from lib.compute import GOODPUT, calendar_days, train_flops, training_days
 from lib.compute.mfu import convention, days_ratio
 from lib.hardware import accelerator
-from lib.units import HOURS_PER_DAY, SECONDS_PER_DAY, show, show_number
+from lib.units import HOURS_PER_DAY, SECONDS_PER_DAY, show, show_number, show_roughly
 from lib.whatif import controls
 from lib.whatif.conventions import CONTROLS, conventions_view
 from lib.whatif.model import Axis, Chart, Check, Number, Reference, Row, Series, View, WhatIf
 from lib.whatif.unfold import flops_per_token
 
-BY_SIZE = "by n_params"
+ANY_SIZE = "any size"
 _LLAMA_8B = 8_030_261_248
 _OTHERS = ("Megatron-Bridge", "Megatron-LM", "PaLM", "Kaplan")  # what else an MFU may have counted
 _IN_TIME = ("6N", "Megatron-Bridge", "Megatron-LM")
 _LINES = {"6N": "6N", "Megatron-Bridge": "causal half of attention", "Megatron-LM": "full attention"}
 _PALM_B = "Chowdhery et al. 2022, arXiv:2204.02311, appendix B"
-_LLAMA_GOODPUT = "Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90 % effective training time"
+_LLAMA_GOODPUT = "Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90% effective training time"
 _MFU_POINTS = tuple(k / 100 for k in range(15, 76, 3))
 
 
 def days_view(
-    model=BY_SIZE,
+    model=ANY_SIZE,
     n_params=_LLAMA_8B,
     n_tokens=15e12,
     n_gpus=1024,
@@ -49,9 +49,9 @@ def days_view(
     run = {"n_params": n_params, "n_tokens": n_tokens, "n_gpus": n_gpus, "mfu": mfu, "goodput": goodput}
     return View(
         title=(
-            f"{show(n_params, 'parameters')} on {show(n_tokens, 'tokens')} with {n_gpus:,} {chip.name}: "
-            f"{show(compute_days, 'compute days')}, {show(held, 'calendar days')}, if the MFU of {show(mfu)} "
-            f"counts 6N; {show_number(held * times['Megatron-LM'])} if it counts matrices and full attention."
+            f"{show(held, 'calendar days')} ({show(compute_days, 'compute days')}) if the MFU of {show(mfu)} counts "
+            f"6N, {show_number(held * times['Megatron-LM'])} if it counts matrices and full attention: "
+            f"{show(n_params, 'parameters')} on {show(n_tokens, 'tokens')} with {n_gpus:,} {chip.name}."
         ),
         rows=(
             *_budget_rows(run, chip, dtype, peak),
@@ -67,14 +67,14 @@ def days_view(
 def _shape(name, n_params):
     """The shape whose FLOPs are counted, and N: of the model that is named, or of the one that is nearest in size."""
     check.positive(n_params=n_params)
-    if name == BY_SIZE:
-        dense = (m for m in MODELS.values() if not m.moe)
+    if name == ANY_SIZE:
+        dense = (m for m in architecture.MODELS.values() if not m.moe)
         return min(dense, key=lambda m: abs(log(m.n_params / n_params))), n_params
-    shape = check.lookup(MODELS, model=name)
+    shape = check.lookup(architecture.MODELS, model=name)
     if n_params not in (_LLAMA_8B, shape.n_params_active):
         raise ValueError(
             f"n_params = {check.figure(n_params)}: {shape.name} has {shape.n_params_active:,}; "
-            f"a free size needs model='{BY_SIZE}'"
+            f"a free size needs model='{ANY_SIZE}'"
         )
     return shape, float(shape.n_params_active)
 
@@ -85,7 +85,7 @@ def _peak(name, dtype):
 
 
 def _shape_notes(model, shape, n_params):
-    if model != BY_SIZE or shape.n_params == n_params:
+    if model != ANY_SIZE or shape.n_params == n_params:
         return ()
     return (f"The other counts depend on the shape: here that of {shape.name}, the released model nearest in size.",)
 
@@ -191,7 +191,7 @@ def _counted_row(name, times, compute_days, goodput, shape, seq_len):
 
 def _in_time(name, held, days):
     left = days - held
-    margin = f"{show(abs(left), 'days')} {'to spare' if left >= 0 else 'too long'}"
+    margin = f"{show_roughly(abs(left), 'days')} {'to spare' if left >= 0 else 'too long'}"
     return Check(label=f"done in {show(days, 'days')}, MFU counting {_LINES[name]}", passed=left >= 0, margin=margin)
 
 
@@ -212,7 +212,6 @@ def _days_chart(run, held, times, days):
 
 
 _CONTROLS = (
-    controls.model(BY_SIZE, BY_SIZE, help="a released model, or any size by its parameters"),
     Number(
         name="n_params",
         label="parameters",
@@ -222,7 +221,6 @@ _CONTROLS = (
         unit="parameters",
         scale="log",
         aliases=("params", "parameters", "size", "n"),
-        help="where no model is chosen",
     ),
     Number(
         name="n_tokens",
@@ -236,7 +234,6 @@ _CONTROLS = (
     ),
     controls.n_gpus(1024),
     controls.accelerator("H100 SXM"),
-    controls.dtype("bf16"),
     Number(
         name="mfu",
         label="MFU, counted as 6N",
@@ -256,6 +253,12 @@ _CONTROLS = (
         scale="log",
         aliases=("deadline", "time"),
     ),
+    replace(
+        controls.model(ANY_SIZE, ANY_SIZE, help="a released model in place of the parameters above"),
+        synonyms=(*architecture.SYNONYMS, ("by n_params", ANY_SIZE)),
+        more=True,
+    ),
+    controls.dtype("bf16"),
     Number(
         name="goodput",
         label="goodput",
@@ -264,8 +267,9 @@ _CONTROLS = (
         high=1.0,
         aliases=("availability", "uptime"),
         help="share of the time held that makes progress; assumed",
+        more=True,
     ),
-    controls.SEQ_LEN,
+    replace(controls.SEQ_LEN, more=True),
 )
 
 WHAT_IFS = (

@@ -72,6 +72,7 @@ def dtype(start):
         synonyms=tuple(hardware.OTHER_DTYPE_NAMES.items()),
         aliases=("precision", "data_type"),
         help="of the matrix products: it decides the peak",
+        more=True,
     )
 
 

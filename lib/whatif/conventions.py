@@ -138,6 +138,7 @@ CONTROLS = (
         scale="log",
         aliases=("value", "reported"),
         help="a utilization as a fraction or with a % sign",
+        unit_of="unit",
     ),
     Choice(name="unit", label="its unit", start="TFLOP/s per GPU", options=tuple(UNITS), synonyms=_UNIT_SYNONYMS),
     Choice(
@@ -150,7 +151,7 @@ CONTROLS = (
     ),
     controls.model("Llama 3 8B"),
     controls.SEQ_LEN,
-    controls.accelerator("H100 SXM"),
+    replace(controls.accelerator("H100 SXM"), more=True, help="its peak makes a share of a speed"),
     controls.dtype("fp8"),
-    controls.n_gpus(8, help="matters for the speed of the whole cluster only"),
+    replace(controls.n_gpus(8, help="matters for the speed of the whole cluster only"), more=True),
 )

@@ -10,12 +10,14 @@ The contract with the page's scripts (`book/live`); `ID` is `what-if-NAME`, or `
             <label for="ID-n_gpus">LABEL</label>
             <input type="range" data-for="n_gpus" data-scale="linear|log" [data-whole] min max step value
                    aria-label="LABEL, slider" aria-valuetext="128 GPUs">
-            <input type="text" name="n_gpus" id="ID-n_gpus" value="128"> <span class="what-if-unit">GPUs</span>
+            <input type="text" name="n_gpus" id="ID-n_gpus" value="128"> <span class="what-if-unit">UNIT</span>
             [<small class="what-if-help" id="ID-n_gpus-help">...</small>]
           </div>
           <div class="what-if-control" data-control="law">                            a choice
             <label for="ID-law">LABEL</label> <select name="law" id="ID-law"><option selected>...</select>
           </div>
+          [<details class="what-if-more"><summary>More inputs: LABEL, ...</summary>      those that are folded away
+            <div class="what-if-control" ...>...</div> </details>]
           <button type="reset" class="what-if-reset">Starting values</button>
         </fieldset>
       </form>
@@ -97,9 +99,15 @@ def _own_ids(svg, ident):
 
 def controls_html(answer, ident):
     """The form, switched off until a script can answer."""
-    controls = "\n".join(_control(c, answer.values[c.name], ident) for c in answer.what_if.controls)
+    asked, folded = (
+        "\n".join(_control(c, answer.values[c.name], ident) for c in controls)
+        for controls in (answer.what_if.asked, answer.what_if.folded)
+    )
+    labels = escape(", ".join(control.label for control in answer.what_if.folded))
+    more = f'<details class="what-if-more"><summary>More inputs: {labels}</summary>\n{folded}</details>\n'
     return f"""<form class="what-if-controls" autocomplete="off"><fieldset disabled>
-{controls}
+{asked}
+{more if folded else ""}\
 <button type="reset" class="what-if-reset">Starting values</button>
 </fieldset></form>"""
 
@@ -145,7 +153,7 @@ def _number(control, value, ident, described):
 max="{high!r}" step="{step(control)!r}" value="{place!r}" aria-label="{escape(control.label)}, slider" \
 aria-valuetext="{escape(units.show(value, control.unit))}">
 <input type="text" name="{control.name}" id="{ident}" value="{escape(control.write(value))}"{described}> \
-<span class="what-if-unit">{escape(control.unit)}</span>"""
+<span class="what-if-unit">{escape(control.unit_beside)}</span>"""
 
 
 def _choice(control, value, ident, described):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from lib import check, units
 
 _BEYOND = 1000.0  # how far past a slider's ends a number may be typed: more is a slip of the unit
+_WORD = re.compile(r"[\w/%]+")
 _DOT_FOR_COMMA = re.compile(r"\s*[0-9]{1,3}\.000\b(?![.,])")
 
 
@@ -167,6 +168,8 @@ class Number:
     whole: bool = False
     aliases: tuple[str, ...] = ()  # what people type for `name`: answered with "did you mean"
     help: str = ""
+    more: bool = False  # folded away: for most questions the starting value will do
+    unit_of: str = ""  # another control, whose word is the unit of this number: what is typed is read in it
 
     def __post_init__(self):
         check.choice(("linear", "log"), scale=self.scale)
@@ -174,14 +177,24 @@ class Number:
         if not self.low <= self.start <= self.high:
             raise ValueError(f"start = {self.start}: from low = {self.low} to high = {self.high}")
 
-    def read(self, text):
-        """The value that a text means.
+    @property
+    def unit_beside(self):
+        """The unit as it stands beside the field: not a second time where the label has said it.
+
+        >>> Number(name="days", label="compute days", start=14, low=1, high=90, unit="days").unit_beside
+        ''
+        """
+        said = set(_WORD.findall(self.label.lower())).issuperset(_WORD.findall(self.unit.lower()))
+        return "" if said else self.unit
+
+    def read(self, text, unit=None):
+        """The value that a text means, in the control's unit or, with `unit_of`, in the one that is given.
 
         >>> Number(name="days", label="days", start=14, low=1, high=90, unit="days").read("2 weeks")
         14.0
         """
         try:
-            value = units.parse(text, self.unit) if isinstance(text, str) else text
+            value = units.parse(text, self.unit if unit is None else unit) if isinstance(text, str) else text
         except ValueError as error:
             raise ValueError(f"{self.name} = {error}") from None
         check.finite(**{self.name: value})
@@ -222,6 +235,7 @@ class Choice:
     options: tuple[str, ...]
     aliases: tuple[str, ...] = ()
     help: str = ""
+    more: bool = False  # as a number's
     # What else means one of the options, such as "h100" for "H100 SXM".
     synonyms: tuple[tuple[str, str], ...] = ()
 
@@ -255,7 +269,17 @@ class WhatIf:
     title: str
     question: str  # worth playing for
     view: Callable[..., View]
-    controls: tuple[Number | Choice, ...]
+    controls: tuple[Number | Choice, ...]  # three to six that move the decision; of the rest, `more` is true
+
+    @property
+    def asked(self):
+        """The controls that every face shows at once."""
+        return tuple(control for control in self.controls if not control.more)
+
+    @property
+    def folded(self):
+        """The controls that page and notebook fold away, and the command line lists last."""
+        return tuple(control for control in self.controls if control.more)
 
     def starting_values(self):
         """Every control's name with its starting value."""

@@ -19,7 +19,9 @@ _STYLE = """<style>
 .what-if-live th, .what-if-live td { text-align: left; vertical-align: top; padding: .15em 1.2em .15em 0 }
 .what-if-live th[scope=row] { font-weight: normal }
 .what-if-live th[scope=rowgroup] { padding-top: .6em }
-.what-if-live summary { cursor: pointer; font-variant-numeric: tabular-nums }
+.what-if-live .what-if-rows td, .what-if-live .what-if-data td { text-align: right; font-variant-numeric: tabular-nums }
+.what-if-live summary { cursor: pointer }
+.what-if-live td details p { text-align: left }
 .what-if-live details p { margin: .2em 0 .2em 1em }
 .what-if-live .what-if-word { opacity: .75 }
 .what-if-live figure { margin: .5em 0 }
@@ -92,8 +94,9 @@ class Panel:
         self._watch()
         asked = answer.what_if
         title = ipywidgets.HTML(f"<strong>{escape(asked.title)}</strong><br>{escape(asked.question)}")
-        lines = [self._line(name) for name in self.controls]
-        self.box = ipywidgets.VBox([title, *lines, self.message, self.unfold, self.shown])
+        lines = [self._line(control.name) for control in asked.asked]
+        self.more = self._more(asked.folded)
+        self.box = ipywidgets.VBox([title, *lines, *self.more, self.message, self.unfold, self.shown])
 
     def _text(self, control):
         value, style = self.answer.values[control.name], {"description_width": "14em"}
@@ -112,8 +115,14 @@ class Panel:
         return kind(value, min=low, max=high, step=step(control), readout=False, tooltip=control.label)
 
     def _line(self, name):
-        unit = self.widgets.Label(getattr(self.controls[name], "unit", ""), layout=self.widgets.Layout(width="7em"))
+        beside = getattr(self.controls[name], "unit_beside", "")
+        unit = self.widgets.Label(beside, layout=self.widgets.Layout(width="7em"))
         return self.widgets.HBox([self.texts[name], unit, *([self.sliders[name]] if name in self.sliders else [])])
+
+    def _more(self, folded):
+        """The inputs that few readers move, closed; none where there are none."""
+        box = self.widgets.VBox([self._line(control.name) for control in folded])
+        return [self.widgets.Accordion([box], titles=("More inputs",), selected_index=None)] if folded else []
 
     def _watch(self):
         for text in self.texts.values():
@@ -153,6 +162,8 @@ class Panel:
         self.message.value = f'<p role="alert">{said}</p>' if message else ""
         for name, text in self.texts.items():
             (text.add_class if name == at_fault else text.remove_class)("has-error")
+        if at_fault and self.controls[at_fault].more:
+            self.more[0].selected_index = 0
 
     def _follow(self):
         """Put every slider where its number is, without hearing it as a move; not the one that is being dragged."""

@@ -114,7 +114,7 @@ def _checks(recipe):
     least = float(recipe.setup.data * recipe.setup.micro_batch * recipe.setup.seq_len)
     law = show(recipe.batch_by_law, "tokens").removesuffix(" tokens")
     return (
-        Check(label="a shape within 1 % of the size", passed=found.within, margin=f"the nearest is {found.beside}"),
+        Check(label="a shape within 1% of the size", passed=found.within, margin=f"the nearest is {found.beside}"),
         Check(
             label="the batch is below the critical one, by Kaplan at the end",
             passed=below,
@@ -245,7 +245,7 @@ WHAT_IFS = (
                 aliases=("micro_batch_size", "mbs"),
                 help="sequences that one copy reads at once",
             ),
-            replace(controls.SEQ_LEN, start=4096, help="tokens a step are sequences times this"),
+            replace(controls.SEQ_LEN, start=4096, more=True, help="tokens a step are sequences times this"),
             Choice(
                 name="schedule",
                 label="schedule",

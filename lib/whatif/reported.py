@@ -10,7 +10,6 @@ from lib.compute.flops import ATTENTION
 from lib.compute.mfu import CONVENTIONS, COUNTED_RECOMPUTE, PARAMS, MfuConvention
 from lib.whatif import catalogue
 
-_TEXTS = {"tokens_per_second": "tokens/s", "tflops": "TFLOP/s"}
 UNITS = {"tokens_per_second": "tokens/s", "tflops": "TFLOP/s per GPU", "mfu": "MFU", "hfu": "HFU"}
 _WORDS = {"params": PARAMS, "attention": ATTENTION, "recompute": COUNTED_RECOMPUTE}
 _RULE = "6N"  # what is taken where nobody says what a figure counted
@@ -64,7 +63,7 @@ def _the_only(figures):
 def _read(unit, figure):
     """The number that a text means, in the option's own unit: a share of the peak is no number of TFLOP/s."""
     try:
-        return units.parse(figure, _TEXTS.get(unit, "")) if isinstance(figure, str) else figure
+        return units.parse(figure, UNITS[unit]) if isinstance(figure, str) else figure
     except ValueError as error:
         raise ValueError(f"{unit} = {error}") from None
 

@@ -6,6 +6,7 @@ from textwrap import wrap
 from lib.whatif.model import Choice
 
 WIDTH = 80
+_MORE = "More, which most questions leave as they are:"
 _LABEL = 40  # columns of the longest label that values still stand beside
 
 
@@ -49,7 +50,7 @@ def catalogue_text(what_ifs):
     """Every what-if with its title and its inputs."""
     blocks = []
     for what_if in what_ifs:
-        names = " ".join(control.name for control in what_if.controls)
+        names = " ".join(control.name for control in (*what_if.asked, *what_if.folded))
         blocks.append("\n".join([what_if.name, *_hanging("  ", what_if.title), *_hanging("  inputs: ", names)]))
     return "\n\n".join([*blocks, "Answer one:  handbook what-if NAME [KEY=VALUE]...  (--help, --explain, --json)"])
 
@@ -67,6 +68,7 @@ def _plain(what_if):
             "unit": getattr(control, "unit", ""),
             "start": what_if.starting_values()[control.name],
             "options": list(getattr(control, "options", ())),
+            "more": control.more,
         }
         for control in what_if.controls
     ]
@@ -110,14 +112,17 @@ def _inputs(answer, options):
 
 
 def _input_lines(controls, values, with_choices=False, as_options=False):
+    controls = sorted(controls, key=lambda control: control.more)  # what is folded away elsewhere comes last
     settings = [f"{control.name}={control.write(values[control.name])}" for control in controls]
     if as_options:
         settings = [f"--{setting.replace('_', '-').replace('=', ' ')}" for setting in settings]
     width = max(map(len, settings), default=0)
     lines = []
     for control, setting in zip(controls, settings, strict=True):
-        unit = getattr(control, "unit", "")
-        unit = f" ({unit})" if unit and unit not in control.label else ""
+        if control.more and _MORE not in lines:
+            lines.append(_MORE)
+        unit = getattr(control, "unit_beside", "")
+        unit = f" ({unit})" if unit else ""
         more = f": {control.help}" if with_choices and control.help else ""
         lines += _hanging(f"  {setting:<{width}}  ", control.label + unit + more)
         if with_choices and isinstance(control, Choice):

@@ -11,7 +11,7 @@ from lib.corpus import CORPORA, FACTS
 from lib.corpus import corpus as find_corpus
 from lib.hardware import ACCELERATORS, SYNONYMS
 from lib.hardware import accelerator as find_accelerator
-from lib.units import show, show_power
+from lib.units import HOURS_PER_DAY, show, show_power, show_roughly
 from lib.whatif.model import Check, Choice, Number, Row, View, WhatIf
 from lib.whatif.unfold import flops_per_token
 
@@ -19,6 +19,7 @@ _SHAPES = 3
 _SEQ_LEN = 4096  # assumed where attention is counted
 _RULE = "Hoffmann et al. 2022, arXiv:2203.15556, Table 3, read as a rule"
 _MFU = "Chowdhery et al. 2022, arXiv:2204.02311, appendix B"
+_GOODPUT = "Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90%"
 _ATTENTION = (("full attention", "Megatron-LM"), ("its causal half", "Megatron-Bridge"))
 
 
@@ -81,7 +82,7 @@ def _title(example):
 def _compute_rows(example):
     common = {"group": "1. Compute", "assumed": (f"MFU {show(example.mfu)}",), "sources": (_MFU,)}
     peak, source = example.peak_flops, example.chip.sources.get(f"peak_{example.dtype}", "")
-    counts = f"MFU counts 6 N a token over the dense {example.dtype} peak; every day computes"
+    counts = f"MFU counts 6N a token over the dense {example.dtype} peak; every day computes"
     yield Row(
         label="useful FLOP/s of one GPU",
         value=example.mfu * peak,
@@ -106,9 +107,24 @@ def _compute_rows(example):
         convention=f"{show(example.days, 'compute days')}; the rest is failures, restarts and lost work",
         group="1. Compute",
         assumed=(f"goodput {GOODPUT:g}",),
-        sources=("Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4: more than 90 %",),
+        sources=(_GOODPUT,),
     )
+    yield _hours_row(example)
     yield from _attention_rows(example)
+
+
+def _hours_row(example):
+    held = calendar_days(example.days)
+    return Row(
+        label="GPU-hours",
+        value=example.n_gpus * held * HOURS_PER_DAY,
+        unit="GPU-hours",
+        group="1. Compute",
+        formula=f"{example.n_gpus:,} x {show(held)} x {HOURS_PER_DAY:g}",
+        assumed=(f"goodput {GOODPUT:g}",),
+        sources=(_GOODPUT,),
+        convention="hours on the calendar: what is held is paid, also while it restarts; times the price of one",
+    )
 
 
 def _attention_rows(example):
@@ -196,11 +212,11 @@ def _data_rows(example):
 def _checks(example):
     n_tokens, there = example.size[1], example.source.n_tokens
     missing = "missing" if n_tokens > there else "to spare"
-    margin = f"{show(abs(there - n_tokens), 'tokens')} {missing}"
+    margin = f"{show_roughly(abs(there - n_tokens), 'tokens')} {missing}"
     best = example.shapes[0]
     return (
         Check(label=f"one pass over {example.source.name} is enough", passed=n_tokens <= there, margin=margin),
-        Check(label="a shape within 1 % of the size", passed=best.within, margin=f"the nearest is {best.beside}"),
+        Check(label="a shape within 1% of the size", passed=best.within, margin=f"the nearest is {best.beside}"),
     )
 
 
@@ -256,7 +272,7 @@ WHAT_IFS = (
                 low=0.05,
                 high=0.7,
                 aliases=("utilization", "utilisation"),
-                help="by 6 N a token over the dense peak; an assumption until it is measured",
+                help="by 6N a token over the dense peak; an assumption until it is measured",
             ),
             Choice(
                 name="corpus",
