@@ -30,7 +30,11 @@ export function open(section, {moved, reset, touched, copied}) {
   form.reset();
   form.querySelector("fieldset").disabled = false;
   addCopyButton(form.querySelector(".what-if-reset"), copied);
-  const touch = ({target}) => target.closest("[data-control]") && touched();
+  const touch = ({target}) => {
+    if (!target.closest("[data-control]")) return;
+    section.classList.add("what-if-touched");
+    touched();
+  };
   for (const kind of ["pointerdown", "focusin", "keydown"]) form.addEventListener(kind, touch);
   listen(form, moved, reset);
 }
@@ -68,10 +72,21 @@ const scaleOf = (slider) => ({log: slider.dataset.scale === "log", whole: "whole
 
 export function draw(section, whatIf, engine, busy) {
   for (const field of fieldsOf(section)) drawControl(field, whatIf);
+  unfoldMoved(section, whatIf);
   drawMessage(section, whatIf, engine);
   const answer = section.querySelector(".what-if-answer");
   answer.setAttribute("aria-busy", String(busy));
   drawStale(answer, isStale(whatIf), busy);
+}
+
+// Folded inputs are shown when one is refused, and once when a link has set one: a reader can fold them again.
+function unfoldMoved(section, {values, start}) {
+  const more = section.querySelector(".what-if-more");
+  if (!more) return;
+  const moved = [...more.querySelectorAll("[name]")].some(({name}) => values[name] !== start[name]);
+  if (more.querySelector("[aria-invalid]") || (moved && !("told" in more.dataset))) more.open = true;
+  if (moved) more.dataset.told = "";
+  else delete more.dataset.told;
 }
 
 const fading = new WeakMap(); // answer -> timer after which it is marked as the one before
