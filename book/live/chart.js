@@ -35,6 +35,7 @@ function create(element, chart, kind) {
   const size = sizeOf(element);
   const reading = Object.assign(document.createElement("p"), {className: "what-if-reading", ariaHidden: "true"});
   element.replaceChildren();
+  element.removeAttribute("tabindex"); // the still picture may have scrolled; this one fits
   drawing.uplot = new uPlot(options(drawing, reading, size), aligned(chart), element);
   element.append(reading);
   observe(element, drawing);

@@ -202,7 +202,7 @@ def _days_chart(run, held, times, days):
         Series(label=_LINES[name], x=points, y=tuple(held * times[name] * mfu / x for x in points)) for name in _IN_TIME
     )
     return Chart(
-        title=f"An MFU of {show(mfu)} with full attention is one of {show(mfu / times['Megatron-LM'])} by 6N.",
+        title=f"An MFU of {show(mfu)} with full attention is one of {show_roughly(mfu / times['Megatron-LM'])} by 6N.",
         alt=f"Calendar days against MFU: three falling curves, full attention {times['Megatron-LM']:,.2f} times 6N.",
         x=Axis(label="MFU (fraction of peak)"),
         y=Axis(label="calendar time (days)", scale="log"),

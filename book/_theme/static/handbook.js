@@ -12,7 +12,7 @@ addEventListener("afterprint", () => {
 
 // A picture that is wider than a phone scrolls in its box; where it does not, Tab passes it by.
 function reach() {
-  for (const box of document.querySelectorAll(".picture")) {
+  for (const box of document.querySelectorAll(".picture, .what-if-plot:has(> svg)")) {
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
