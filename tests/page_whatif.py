@@ -49,6 +49,11 @@ def numbers_of(name):
     return [control for control in catalogue.find(name).controls if not hasattr(control, "options")]
 
 
+def unfold(page, ident):
+    """Open the inputs that are folded away."""
+    page.locator(f"#{ident} .what-if-more:not([open]) > summary").evaluate_all("them => them.forEach((it) => it.click())")
+
+
 def type_text(field, text):
     field.fill(text)
     field.press("Enter")

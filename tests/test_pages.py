@@ -7,7 +7,7 @@ import pytest
 
 from lib.whatif import catalogue
 from tests.page_checks import findings, load_axe, pages, too_wide
-from tests.page_whatif import CATALOGUE, SECTIONS, SETTLED, STATE, assert_as_lib, ordered, type_text
+from tests.page_whatif import CATALOGUE, SECTIONS, SETTLED, STATE, assert_as_lib, ordered, type_text, unfold
 
 
 @pytest.mark.parametrize("path", pages())
@@ -48,6 +48,7 @@ def test_without_scripts_the_answer_for_the_starting_values_is_on_the_page(open_
 def test_every_move_in_the_page_gives_the_numbers_of_lib(open_page, name, path):
     page = open_page(path)
     ident = f"what-if-{name}"
+    unfold(page, ident)
     moves = 0
     for control in catalogue.find(name).controls:
         for move in moves_of(page, ident, control):
