@@ -51,7 +51,7 @@ def numbers_of(name):
 
 def unfold(page, ident):
     """Open the inputs that are folded away."""
-    page.locator(f"#{ident} .what-if-more:not([open]) > summary").evaluate_all("them => them.forEach((it) => it.click())")
+    page.locator(f"#{ident} .what-if-more").evaluate_all("folds => folds.forEach((fold) => (fold.open = true))")
 
 
 def type_text(field, text):
