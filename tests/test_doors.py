@@ -29,8 +29,10 @@ from lib.fit.report import report
 from lib.hardware import Cluster, accelerator
 from lib.layout import RULES as LAYOUT_RULES
 from lib.layout import Layout, place
+from lib.layout.slices import SCHEMES
 from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, ledger
 from lib.memory.profiles import MEGATRON
+from lib.memory.timeline import timeline
 from lib.plan import A100_FORTNIGHT, Line, Plan
 from lib.recipe import Recipe, Setup, size_and_tokens
 from lib.recipe.advice import PRACTICES, SCALES, Facts, Finding
@@ -207,6 +209,8 @@ EXAMPLES = (
     LEDGER.stages[0],
     LEDGER.stages[0].phases[1],
     LEDGER.stages[0].phases[1].terms[0],
+    timeline(LEDGER.stages[0])[0],
+    SCHEMES[0],
 )
 
 
@@ -529,6 +533,10 @@ EXCEPTIONS = {
     "memory.profiles.Profile.attention": word("flash"),
     "memory.terms.Term.bytes": number(4.0, -1),
     "memory.ledger.Phase.name": word("optimizer step"),
+    **_same(word("shards"), " ".join(f"layout.slices.Slices.{n}" for n in ("weights", "gradients", "optimizer"))),
+    **_same(word("shards"), "layout.slices.Slices.tokens layout.slices.owners.cut"),
+    "memory.timeline.timeline.found": instance(LEDGER.stages[0]),
+    "memory.timeline.Moment.by_group": Kind({"weights": 1.0}, (None, 5, "text", [1.0])),
     "memory.ledger.StageLedger.at.event": word("layer, backward"),
 }
 ALSO = {"compute.possible_utilization": {"hfu": 0.5}}  # keywords that may have any name

@@ -126,3 +126,9 @@ def test_a_stage_needs_what_its_worst_phase_needs():
 def test_stage_3_with_a_pipeline_is_refused_where_the_framework_cannot():
     with pytest.raises(ValueError, match=r"^zero_stage = 3: at most 1 with pipeline = 2 under DeepSpeed"):
         ledger(LLAMA_8B, Layout(pipeline=2, zero_stage=3), DEEPSPEED)
+
+
+def test_a_gpu_alone_holds_nothing_for_the_others():
+    names = {term.name for term in ledger(model("gpt2"), Layout()).heaviest.peak.terms}
+    assert "driver's context" in names
+    assert "communication library" not in names

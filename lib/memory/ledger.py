@@ -18,10 +18,7 @@ from lib.memory.terms import Product, Term
 
 PHASES = ("after initialisation", "forward and backward", "optimizer step")
 COUNTERS = ("allocated", "reserved", "driver")
-_DRIVER = (
-    Product("driver's context", (("bytes", CONTEXT_BYTES),)),
-    Product("communication library", (("bytes", NCCL_BYTES),)),
-)
+_SWITCHES = ("last", "share", "used")  # factors that say whether a term is there: 1 says nothing
 _ABOVE = {"allocated": ("allocator", "driver"), "reserved": ("driver",), "driver": ()}
 
 
@@ -85,7 +82,7 @@ class StageLedger:
         if self.profile.simple:
             needed = stage.total(simple.products(self.shape, self.layout))
             return {PHASES[1]: (needed, needed)}
-        return {event: (allocated, reserved) for event, allocated, reserved in stage.totals(self._rank)}
+        return {event: (allocated, reserved) for event, allocated, reserved in stage.totals(self.rank)}
 
     @cached_property
     def phases(self):
@@ -93,7 +90,7 @@ class StageLedger:
         if self.profile.simple:
             products = tuple(simple.products(self.shape, self.layout))
             return tuple(Phase(name=name, event=name, products=products) for name in PHASES)
-        r, kept = self._rank, self.profile.gradients_stay * 1
+        r, kept = self.rank, self.profile.gradients_stay * 1
         before = (*stage.states(r, gradients=kept, moments=False),)
         after = (*stage.states(r), *stage.constant(r), *stage.step_extra(r))
         worst = max(self.event_bytes, key=lambda event: self.event_bytes[event][1])
@@ -110,7 +107,7 @@ class StageLedger:
         check.choice(tuple(self.event_bytes), event=event)
         if self.profile.simple:
             return self.phases[1]
-        r = self._rank
+        r = self.rank
         return _phase(PHASES[1], event, (*stage.event_terms(r, event), *stage.cached(r, event)), r)
 
     def bytes(self, counter="driver"):
@@ -120,13 +117,13 @@ class StageLedger:
         most = max(found[held] for found in self.event_bytes.values())
         if self.profile.simple:
             return most
-        r = self._rank
+        r = self.rank
         step = stage.total(stage.states(r)) + stage.total(stage.constant(r)) + stage.total(stage.step_extra(r))
         step = step * (1 + self.profile.fragmentation * held)
-        return max(most, step) + (CONTEXT_BYTES + NCCL_BYTES if counter == "driver" else 0.0)
+        return max(most, step) + (stage.total(_driver(self.layout)) if counter == "driver" else 0.0)
 
     @cached_property
-    def _rank(self):
+    def rank(self):
         return stage.rank(self.shape, self.layout, self.profile, _part(self.shape, self.stage))
 
 
@@ -243,7 +240,14 @@ def _phase(name, event, products, r):
     if lost:
         allocated = math.fsum(p.value for p in products if about(p.name).group != "allocator")
         products = (*products, Product("fragmentation", (("bytes allocated", allocated), ("lost", lost))))
-    return Phase(name=name, event=event, products=(*products, *_DRIVER))
+    return Phase(name=name, event=event, products=(*products, *_driver(r.split)))
+
+
+def _driver(layout):
+    """What the driver counts beside the allocator; a GPU alone talks to nobody."""
+    yield Product("driver's context", (("bytes", CONTEXT_BYTES),))
+    if layout.n_gpus > 1:
+        yield Product("communication library", (("bytes", NCCL_BYTES),))
 
 
 def _term(product):
@@ -252,7 +256,7 @@ def _term(product):
         name=product.name,
         bytes=product.value,
         group=known.group,
-        times=product.times,
+        times=tuple(factor for factor in product.times if factor[0] not in _SWITCHES or factor[1] != 1),
         over=tuple(factor for factor in product.over if factor[1] != 1),
         grows_with=known.grows_with,
         shrinks_with=known.shrinks_with,

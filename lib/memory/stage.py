@@ -263,7 +263,7 @@ def recomputed(r):
 def event_terms(r, event):
     """All terms at one event of a step."""
     passes = r.part.waiting - 1.0 if event == "end of backward" else r.part.waiting
-    yield from states(r, gradients=_gradients(r, event))
+    yield from states(r, gradients=gradient_share(r, event))
     yield from constant(r)
     yield from stored(r, passes)
     yield from of_event(r, event)
@@ -290,7 +290,7 @@ def totals(r):
         if event in OF_THE_LOSS and _is_nothing(r.part.last):
             continue
         kept = waiting * (r.part.waiting - 1.0) / r.part.waiting if event == "end of backward" else waiting
-        allocated = lasting + gradients * _gradients(r, event) + kept + total(of_event(r, event))
+        allocated = lasting + gradients * gradient_share(r, event) + kept + total(of_event(r, event))
         yield event, allocated, allocated * (1 + r.profile.fragmentation) + total(cached(r, event))
 
 
@@ -302,7 +302,7 @@ def total(products):
     return found
 
 
-def _gradients(r, event):
+def gradient_share(r, event):
     """The share of sharded gradients that is there: kept ones always, others from the first reduction on."""
     if r.profile.gradients_stay or event == "end of backward":
         return 1
@@ -412,7 +412,7 @@ def cached(r, event):
     used, each = _fully_sharded(r), ("bytes", PRECISIONS[r.profile.precision].compute)
     parameters = ("parameters", r.whole.dense + r.profile.gathered_layers * _one_layer(r))
     yield Product("all-gather stream", (parameters, each, ("used", used)))
-    missing = 1 - _gradients(r, event)
+    missing = 1 - gradient_share(r, event)
     if not _is_nothing(missing):
         precision = PRECISIONS[r.profile.precision]
         factors = (("parameters", r.held.total), ("bytes", precision.gradients), ("share", missing))

@@ -13,6 +13,7 @@ from lib.plots.flops import token_flops
 from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
 from lib.plots.recipes import batch_trade, missed, rates_by_size, schedules
+from lib.plots.slices import gpu_slices
 from lib.plots.style import COLOURS, Picture, contrast, house_style, new_picture, to_svg
 from lib.plots.surface import loss_surface
 from lib.plots.way import STEPS, way_of_a_plan
@@ -27,6 +28,7 @@ __all__ = [
     "contrast",
     "draw_chart",
     "fit_sheet",
+    "gpu_slices",
     "house_style",
     "isoflop_parabola",
     "life_costs",
