@@ -1,6 +1,7 @@
 """Published recipes: every row has its sources, every number a likely size, and rows of one family agree."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -64,6 +65,18 @@ def test_what_takes_no_part_in_a_fit():
 def test_the_nearest_runs_are_the_nearest():
     for run in COMPARABLE:
         assert math.isclose(nearest(run.n_params, run.n_tokens)[0].n_params, run.n_params, rel_tol=0.05)
+
+
+@pytest.mark.parametrize("bad", [{"beta1": math.nan}, {"beta1": -0.9}, {"beta1": "0.9"}, {"momentum": 0.9}, [0.9]])
+def test_a_setting_of_a_run_is_a_number_of_its_name(bad):
+    with pytest.raises((TypeError, ValueError), match="setting"):
+        replace(published_run("Llama 65B"), settings=bad)
+
+
+def test_more_neighbours_than_there_are_runs_are_refused():
+    assert len(nearest(7e9, 1e12, len(COMPARABLE))) == len(COMPARABLE)
+    with pytest.raises(ValueError, match=r"n_best = 59: at most 58, the comparable published runs"):
+        nearest(7e9, 1e12, 59)
 
 
 def test_habits_count_who_prints_them():

@@ -93,6 +93,15 @@ def test_a_budget_too_small_for_the_warm_up_is_refused(recipe, compute, steps):
 # The advice, number by number.
 
 
+@pytest.mark.parametrize(
+    ("n_params", "n_tokens", "followed"),
+    [(5e8, 10e9, True), (5e8, 12e9, True), (5e8, 20e9, False), (9e8, 3e9, False), (None, 10e9, None)],
+)
+def test_small_scale_asks_for_twenty_tokens_a_parameter(n_params, n_tokens, followed):
+    found = findings(Facts(compute=1e20, n_params=n_params, n_tokens=n_tokens))
+    assert next(f for f in found if f.label == "tokens a parameter").followed is followed
+
+
 def test_the_advice_of_three_scales():
     small, medium, large = SCALES
     assert (small.low_flops, small.high_flops) == (1e20, 1e21)
@@ -101,6 +110,7 @@ def test_the_advice_of_three_scales():
         "n_layers": (12, 24),
         "d_model": (768, 2048),
         "n_tokens": (2e9, 20e9),
+        "tokens_per_param": (20.0, 20.0),
         "peak_lr": (3e-4, 6e-4),
         "batch_tokens": (262_144, 524_288),
         "warmup_share": (0.01, 0.01),

@@ -54,6 +54,13 @@ def test_a_count_of_steps_is_what_its_formula_gives_to_the_last_digit(settings, 
         assert computed(row_.formula) == row_.value
 
 
+@pytest.mark.parametrize(("compute", "words"), [(1e18, "level below 125M"), (1e22, ""), (1e26, "level above 174.6B")])
+def test_gpt3s_table_says_where_it_has_no_row(compute, words):
+    said = row(answer("recipe-by-scale", {"compute": compute}), "by GPT-3's table").convention
+    assert words in said
+    assert ("level" in said) == bool(words)
+
+
 def test_a_batch_that_the_devices_force_is_said():
     forced = next(c for c in answer("recipe-by-scale", SHORT).checks if c.label.startswith("all copies can share"))
     assert (forced.verdict, forced.margin) == ("fail", "they share 67.11M tokens or more, the law asks for 688.4K")

@@ -16,6 +16,7 @@ NUMBERS = (
     "n_layers",
     "d_model",
     "n_tokens",
+    "tokens_per_param",
     "peak_lr",
     "batch_tokens",
     "warmup_share",
@@ -28,6 +29,7 @@ _WORDS = {
     "n_layers": ("layers", "layers"),
     "d_model": ("width", ""),
     "n_tokens": ("tokens", "tokens"),
+    "tokens_per_param": ("tokens a parameter", ""),
     "peak_lr": ("peak learning rate", ""),
     "batch_tokens": ("tokens a step", "tokens"),
     "warmup_share": ("warm-up, part of the steps", "%"),
@@ -38,7 +40,7 @@ _WORDS = {
     "recompute": ("activations recomputed", ""),
 }
 _ROUNDING = 1e-9  # 6 N D of a size that a budget gave comes back to the budget within it
-_WARMUP_SLACK = 0.25  # a share printed with one digit is met by what rounds to it, roughly
+_SLACK = {"warmup_share": 0.25, "tokens_per_param": 0.25}  # one printed number is met by what rounds to it, roughly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,13 @@ class Facts:
             check.scalar(warmup_share=self.warmup_share)
             check.share(warmup_share=self.warmup_share)
 
+    @property
+    def tokens_per_param(self):
+        """Tokens over parameters; None where a plan does not say both."""
+        if self.n_tokens is None or self.n_params is None:
+            return None
+        return check.positive_result(tokens_per_param=self.n_tokens / self.n_params)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
@@ -107,6 +116,7 @@ SCALES = (
                 "n_layers": (12, 24),
                 "d_model": (768, 2048),
                 "n_tokens": (2e9, 20e9),
+                "tokens_per_param": (20.0, 20.0),
                 "peak_lr": (3e-4, 6e-4),
                 "batch_tokens": (256 * _K, 512 * _K),
                 "warmup_share": (0.01, 0.01),
@@ -228,7 +238,7 @@ def _number(name, value, ends):
     advised = _range(low, high, unit)
     if value is None:
         return Finding(label=label, followed=None, words=f"not said, advised {advised}")
-    slack = 1 + (_WARMUP_SLACK if name == "warmup_share" else 0.0)
+    slack = 1 + _SLACK.get(name, 0.0)
     words = f"{show(float(value), unit)}, advised {advised}"
     end, which = (high, "upper") if value > high * slack else (low, "lower")
     if low <= value * slack and value <= high * slack:

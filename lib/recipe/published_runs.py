@@ -82,6 +82,11 @@ class PublishedRun:
         check.choice(OPTIMIZERS, optimizer=self.optimizer)
         check.choice(SCHEDULES, schedule=self.schedule)
         check.choice(PARAMETRIZATIONS, parametrization=self.parametrization)
+        check.instance(Mapping, settings=self.settings)
+        for setting, value in self.settings.items():
+            check.choice(tuple(FIGURES), setting=setting)
+            check.scalar(**{f"settings[{setting}]": value})
+            check.non_negative(**{f"settings[{setting}]": value})
 
     def get(self, setting):
         """A printed number by name, or None.
@@ -172,7 +177,7 @@ def nearest(n_params, n_tokens, n_best=3):
     Args:
         n_params: parameters, > 0.
         n_tokens: tokens, > 0.
-        n_best: how many, a whole number of at least 1.
+        n_best: how many, a whole number of at least 1, at most as many as there are.
 
     Returns:
         A tuple of `PublishedRun`.
@@ -186,6 +191,8 @@ def nearest(n_params, n_tokens, n_best=3):
     check.scalar(n_params=n_params, n_tokens=n_tokens)
     check.positive(n_params=n_params, n_tokens=n_tokens)
     check.integer(n_best=n_best)
+    if n_best > len(COMPARABLE):
+        raise ValueError(f"n_best = {n_best}: at most {len(COMPARABLE)}, the comparable published runs")
 
     def distance(run):
         return math.hypot(math.log(run.n_params / n_params), math.log(run.n_tokens / n_tokens))

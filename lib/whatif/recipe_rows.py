@@ -1,5 +1,7 @@
 """The rows of a recipe: every number with its formula, what was assumed for it, and where it comes from."""
 
+import math
+
 from lib.compute import TOKENS_PER_PARAM
 from lib.recipe import DECAY_SHARE, END_SHARE, RAMP_FIRST_SHARE, RAMP_SHARE, STABLE_PEAK_SHARE, WARMUP_SHARE
 from lib.recipe.held_out import CHOSEN, median_error
@@ -8,7 +10,7 @@ from lib.recipe.mup import GPT3_SWEEP_SHARE
 from lib.recipe.published_runs import COMPARABLE, habit
 from lib.recipe.seed_recipes import any_scale
 from lib.scaling.budget_laws import kaplan_size_loss
-from lib.units import show, show_power
+from lib.units import show, show_count, show_power
 from lib.whatif.model import Row
 
 _RUNS = f"{len(COMPARABLE)} published runs, each with its document: lib/data/recipes.toml"
@@ -93,7 +95,8 @@ def _rate(recipe):
     for name, rate in recipe.rival_lrs.items():
         rival = laws[name]
         formula = _law_formula(rival, run) if hasattr(rival, "coefficient") else "read between its rows on log axes"
-        yield row(f"by {name}", rate, formula=formula, sources=(rival.source,), convention=_MADE_FOR[name])
+        made_for = _MADE_FOR[name] + _beyond(rival, run)
+        yield row(f"by {name}", rate, formula=formula, sources=(rival.source,), convention=made_for)
     yield row(
         "rates to try in small runs",
         ", ".join(show_power(rate) for rate in recipe.sweep),
@@ -102,6 +105,14 @@ def _rate(recipe):
         convention=f"at full size; on a tenth of size and tokens {show(recipe.trial_lr_factor)} times as much",
         sources=(_MUP,),
     )
+
+
+def _beyond(rule, run):
+    """A remark on a table that has no row for the size."""
+    low, *_, high = getattr(rule, "sizes", (0.0, math.inf))
+    if low <= run.n_params <= high:
+        return ""
+    return f"; level below {show_count(low)}" if run.n_params < low else f"; level above {show_count(high)}"
 
 
 _CONSTANT = median_error("peak_lr", "a constant")
