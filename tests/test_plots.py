@@ -438,3 +438,29 @@ def test_a_label_is_drawn_as_it_is_written(label):
     drawn = ElementTree.fromstring(plots.draw_chart(chart))
     texts = {"".join(element.itertext()) for element in drawn.iter() if element.tag.endswith("text")}
     assert label in texts | {""}
+
+
+def stacked(kind):
+    axes = {"x": Axis(label="pipeline stage"), "y": Axis(label="memory (GiB)")}
+    series = tuple(
+        Series(label=name, x=(0.0, 1.0), y=y, kind=kind) for name, y in (("states", (4.0, 3.0)), ("rest", (1.0, 5.0)))
+    )
+    return Chart(title="A pile.", alt="Two piles.", series=series, stacked=True, **axes)
+
+
+@pytest.mark.parametrize("kind", ["bars", "line"])
+def test_what_is_stacked_reaches_the_sum(kind):
+    axes = plots.chart_picture(stacked(kind)).axes[0]
+    assert axes.get_ylim()[0] == 0.0
+    assert axes.get_ylim()[1] > 8.0
+    if kind == "bars":
+        assert max(patch.get_y() + patch.get_height() for patch in axes.patches) == 8.0
+        assert list(axes.get_xticks()) == [0.0, 1.0]
+
+
+def test_only_what_is_alike_can_be_stacked():
+    pile = stacked("bars")
+    with pytest.raises(ValueError, match="stacked = True"):
+        replace(pile, series=(pile.series[0], replace(pile.series[1], kind="line")))
+    with pytest.raises(ValueError, match="stacked = True"):
+        replace(pile, y=Axis(label="memory", scale="log"))

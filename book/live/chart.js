@@ -3,7 +3,7 @@
 
 import uPlot from "uplot";
 import {along, alongHorizontal, alongVertical, besidePoint, boxAt, freest} from "./labels.js";
-import {aligned, limits, numberText, spread, ticks} from "./scale.js";
+import {aligned, barTicks, hasKind, limits, numberText, piled, spread, ticks} from "./scale.js";
 
 const COLOURS = ["#1b7abf", "#d55e00", "#0b9069", "#b8579a", "#997500", "#7a7a7a"]; // as in lib/plots/style.py
 const DASHES = [[], [], [], [7, 3], [7, 3], [2, 3]];
@@ -16,10 +16,12 @@ const FONT = '13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue
 const drawings = new WeakMap(); // element -> {uplot, chart, kind}
 
 // Draw a chart into an element, or move the one that is there.
-export function draw(element, chart) {
+export function draw(element, given) {
+  const chart = piled(given);
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", chart.alt);
-  const kind = JSON.stringify([chart.x.scale, chart.y.scale, chart.series.map((series) => series.kind)]);
+  const kinds = chart.series.map((series) => series.kind);
+  const kind = JSON.stringify([chart.x.scale, chart.y.scale, chart.stacked, kinds]);
   const drawing = drawings.get(element);
   if (drawing?.kind === kind) {
     drawing.chart = chart;
@@ -85,10 +87,13 @@ function options(drawing, reading, size) {
   };
 }
 
-function seriesOptions({kind}, i) {
-  const stroke = COLOURS[i % COLOURS.length];
+const colourOf = ({colour}, i) => COLOURS[(colour ?? i) % COLOURS.length];
+
+function seriesOptions(series, i) {
+  const [{kind}, stroke] = [series, colourOf(series, i)];
   if (kind === "points") return {stroke, paths: () => null, points: {show: true, size: 8, fill: stroke}};
   if (kind === "bars") return {stroke, fill: stroke, paths: uPlot.paths.bars({size: [0.7, 80]}), points: {show: false}};
+  if (series.own) return {stroke, fill: stroke, width: 0, paths: uPlot.paths.linear(), points: {show: false}};
   const dash = DASHES[i % DASHES.length];
   return {stroke, width: 2.5, dash, spanGaps: true, paths: uPlot.paths.spline(), points: {show: false}};
 }
@@ -109,10 +114,15 @@ function axisOptions(drawing, axis) {
     border: {show: true, stroke: ink, width: 1},
     gap: 3,
     size: axis === "x" ? 42 : (u, values) => 12 + Math.max(0, ...(values ?? []).map((text) => textWidth(u.ctx, text))),
-    splits: (u) => ticks(...limits(drawing.chart, axis), drawing.chart[axis].scale, tickCount(u, axis)),
+    splits: (u) => splitsOf(u, drawing.chart, axis),
     filter: (u, splits) => splits,
     values: (u, splits) => splits.map((value) => numberText(value, 4)),
   };
+}
+
+function splitsOf(u, chart, axis) {
+  if (axis === "x" && hasKind(chart, "bars")) return barTicks(chart, tickCount(u, axis));
+  return ticks(...limits(chart, axis), chart[axis].scale, tickCount(u, axis));
 }
 
 const tickCount = (u, axis) => Math.max(2, Math.min(6, Math.floor(axis === "x" ? u.width / 70 : u.height / 45)));
@@ -159,7 +169,8 @@ function textWidth(ctx, text) {
   return widths.get(text);
 }
 
-const endsOf = (chart) => chart.series.map((series, i) => ({...series, i})).filter(({kind}) => kind === "line");
+const endsOf = (chart) =>
+  chart.series.map((series, i) => ({...series, shade: colourOf(series, i)})).filter(({kind, own}) => kind === "line" || own);
 
 function rightOf(u, chart) {
   const room = LABEL_SHARE * u.width;
@@ -180,9 +191,9 @@ function wrap(ctx, text, room) {
 // Gives the boxes that the labels take.
 function labelLineEnds(u, chart, box) {
   const ends = endsOf(chart).map((series) => ({
-    colour: COLOURS[series.i % COLOURS.length],
+    colour: series.shade,
     lines: wrap(u.ctx, series.label, LABEL_SHARE * u.width),
-    y: yOf(u, series.y.at(-1), box),
+    y: yOf(u, series.middle ?? series.y.at(-1), box),
     x: xOf(u, series.x.at(-1), box),
   }));
   const height = LINE * Math.max(1, ...ends.map(({lines}) => lines.length));
@@ -225,7 +236,7 @@ function labelInside(u, chart, box, taken) {
     const at = axis === "x" ? xOf(u, value, box) : yOf(u, value, box);
     place(u.ctx, label, places(at, box, LINE), room);
   }
-  const named = (kind) => kind === "points" || (kind === "bars" && chart.series.length > 1);
+  const named = (kind) => kind === "points" || (kind === "bars" && !chart.stacked && chart.series.length > 1);
   chart.series.forEach(({label, kind, x, y}, i) => {
     if (!named(kind) || !x.length) return;
     const top = y.indexOf(Math.max(...y));
@@ -253,7 +264,7 @@ function place(ctx, text, places, room) {
 function readingText(u, chart) {
   const {idx} = u.cursor;
   if (idx === null || idx === undefined) return "";
-  const values = chart.series.map(({label}, i) => [label, u.data[i + 1][idx]]).filter(([, value]) => value !== null);
+  const values = chart.series.map(({label, own}, i) => [label, (own ?? u.data[i + 1])[idx]]).filter(([, value]) => value !== null);
   const all = [[chart.x.label, u.data[0][idx]], ...values];
   return all.map(([label, value]) => `${label}: ${numberText(value)}`).join(" · ");
 }

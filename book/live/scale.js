@@ -18,6 +18,27 @@ export function numberText(value, digits = 4) {
   return Number(mantissa) === 1 ? power : `${Number(mantissa)}·${power}`;
 }
 
+// The series of a stacked chart, from the top of the pile down so that each is drawn over the one above it: `y` is where
+// it ends, `own` its values, `middle` the height of its name. Other charts stay as they are.
+export function piled(chart) {
+  if (!chart.stacked) return chart;
+  let below = chart.series[0].y.map(() => 0);
+  const series = chart.series.map((one, colour) => {
+    const y = one.y.map((value, i) => below[i] + value);
+    const middle = (below.at(-1) + y.at(-1)) / 2;
+    below = y;
+    return {...one, y, own: one.y, middle, colour};
+  });
+  return {...chart, series: series.reverse()};
+}
+
+// Where bars have their ticks: under each, or under every so many.
+export function barTicks(chart, atMost) {
+  const places = [...new Set(chart.series.flatMap((series) => series.x))].sort((a, b) => a - b);
+  const step = Math.ceil(places.length / atMost);
+  return places.filter((_, i) => i % step === 0);
+}
+
 // Few round numbers between two ends.
 export function ticks(low, high, scale, atMost) {
   return scale === "log" ? logTicks(low, high, atMost) : linearTicks(low, high, atMost);
@@ -57,15 +78,16 @@ export function limits(chart, axis) {
 
 function linearLimits(chart, axis, low, high) {
   const air = airOf(chart, axis) * (high - low || Math.abs(high) || 1);
-  if (!hasKind(chart, "bars")) return [low - air, high + air];
-  if (axis === "y") return [Math.min(0, low), high + air];
+  const bars = hasKind(chart, "bars");
+  if (axis === "y" && (bars || chart.stacked)) return [Math.min(0, low), high + air];
+  if (!bars) return [low - air, high + air];
   const gap = smallestGap(chart);
   return [low - 0.6 * gap, high + 0.6 * gap];
 }
 
 const airOf = (chart, axis) => (axis === "x" && hasKind(chart, "line") ? 0 : AIR);
 
-const hasKind = (chart, kind) => chart.series.some((series) => series.kind === kind);
+export const hasKind = (chart, kind) => chart.series.some((series) => series.kind === kind);
 
 function smallestGap(chart) {
   const places = [...new Set(chart.series.flatMap((series) => series.x))].sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {along, alongHorizontal, alongVertical, besidePoint, boxAt, freest} from "./labels.js";
-import {aligned, limits, numberText, spread, ticks} from "./scale.js";
+import {aligned, barTicks, limits, numberText, piled, spread, ticks} from "./scale.js";
 
 const chart = (series, x = "linear", y = "linear", references = []) =>
   ({x: {scale: x}, y: {scale: y}, series, references});
@@ -30,6 +30,22 @@ test("bars stand on zero", () => {
   const bars = chart([{kind: "bars", label: "b", x: [1, 2, 3], y: [5, 6, 7]}]);
   assert.equal(limits(bars, "y")[0], 0);
   assert.deepEqual(limits(bars, "x"), [0.4, 3.6]);
+});
+
+test("what is stacked ends where the next begins, and is drawn from the top down", () => {
+  const bars = (label, y) => ({kind: "bars", label, x: [0, 1], y});
+  const pile = piled({...chart([bars("a", [1, 2]), bars("b", [3, 4])]), stacked: true});
+  assert.deepEqual(pile.series.map(({label, y}) => [label, y]), [["b", [4, 6]], ["a", [1, 2]]]);
+  assert.deepEqual(pile.series.map(({middle}) => middle), [4, 1]);
+  assert.deepEqual(pile.series.map(({colour}) => colour), [1, 0]);
+  assert.equal(limits(pile, "y")[0], 0);
+  assert.ok(limits(pile, "y")[1] > 6);
+});
+
+test("ticks stand under bars", () => {
+  const bars = chart([{kind: "bars", label: "a", x: [0, 1, 2, 3, 4], y: [1, 1, 1, 1, 1]}]);
+  assert.deepEqual(barTicks(bars, 8), [0, 1, 2, 3, 4]);
+  assert.deepEqual(barTicks(bars, 3), [0, 2, 4]);
 });
 
 test("a single value still has an axis", () => {

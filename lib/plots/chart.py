@@ -2,9 +2,13 @@
 
 from itertools import pairwise
 
+from matplotlib.ticker import FixedLocator
+
 from lib.plots.axes import add_axes, wrapped
 from lib.plots.labels import Labels
 from lib.plots.style import COLOURS, DASHES, INK, SOFT, house_style, new_picture, to_svg
+
+_MOST_BARS = 8  # with a tick each
 
 
 def draw_chart(chart):
@@ -23,8 +27,8 @@ def chart_picture(chart):
     """A `lib.whatif.model.Chart` as a picture: lines, points and bars, log axes, reference lines, labels in place."""
     with house_style():
         picture = new_picture()
-        lines = [s for s in chart.series if s.kind == "line" and s.x]
-        ends = [wrapped(s.label, picture) for s in lines]
+        lines = _led_to_the_margin(chart)
+        ends = [wrapped(label, picture) for label, *_ in lines]
         axes = add_axes(
             picture,
             x_label=chart.x.label,
@@ -35,16 +39,43 @@ def chart_picture(chart):
             y_scale=chart.y.scale,
             margin_labels=ends,
         )
+        if bars := {v for s in chart.series if s.kind == "bars" for v in s.x}:
+            _tick_bars(axes, sorted(bars))
         labels = Labels(axes)
-        for place, series in enumerate(chart.series):
+        if chart.stacked:
+            _draw_piles(axes, chart)
+        for place, series in enumerate(() if chart.stacked else chart.series):
             _draw_series(axes, labels, series, place)
-        at = [(text, s.x[-1], s.y[-1], COLOURS[chart.series.index(s) % 6]) for text, s in zip(ends, lines, strict=True)]
-        labels.at_line_ends(at)
+        labels.at_line_ends([(text, *line[1:]) for text, line in zip(ends, lines, strict=True)])
         _draw_references(axes, labels, chart.references)
-        for series in chart.series:
+        for series in () if chart.stacked else chart.series:
             if series.kind == "points" or (series.kind == "bars" and len(chart.series) > 1):
                 _label_marks(labels, series)
     return picture
+
+
+def _led_to_the_margin(chart):
+    """(label, x, y, colour) of each series that is named in the right margin: lines, and whatever is stacked."""
+    found = []
+    for place, (series, top) in enumerate(zip(chart.series, chart.tops, strict=True)):
+        if series.x and (chart.stacked or series.kind == "line"):
+            y = top[-1] - series.y[-1] / 2 if chart.stacked else series.y[-1]
+            found.append((series.label, series.x[-1], y, COLOURS[place % len(COLOURS)]))
+    return found
+
+
+def _draw_piles(axes, chart):
+    for place, (series, top) in enumerate(zip(chart.series, chart.tops, strict=True)):
+        colour, below = COLOURS[place % len(COLOURS)], [a - b for a, b in zip(top, series.y, strict=True)]
+        if series.kind == "bars":
+            axes.bar(series.x, series.y, width=_bar_width(axes, series), bottom=below, color=colour, zorder=2)
+        else:
+            axes.fill_between(series.x, below, top, color=colour, alpha=0.8, linewidth=0, zorder=2)
+
+
+def _tick_bars(axes, places):
+    """A tick under each bar, or under every so many: between two bars there is nothing to read."""
+    axes.xaxis.set_major_locator(FixedLocator(places[:: -(-len(places) // _MOST_BARS)]))
 
 
 def _draw_series(axes, labels, series, place):
@@ -87,7 +118,7 @@ def _label_marks(labels, series):
 
 def _limits(chart, axis):
     scale = getattr(chart, axis).scale
-    values = [v for s in chart.series for v in getattr(s, axis)]
+    values = [v for s in chart.series for v in s.x] if axis == "x" else [v for top in chart.tops for v in top]
     values += [r.value for r in chart.references if r.axis == axis]
     low, high = min(values), max(values)
     bars = any(s.kind == "bars" for s in chart.series)
@@ -96,7 +127,7 @@ def _limits(chart, axis):
         factor = max((high / low) ** air, 1.1 if low == high else 1.0)
         return low / factor, high * factor
     span = (high - low) or abs(high) or 1.0
-    if axis == "y" and bars:
+    if axis == "y" and (bars or chart.stacked):
         return min(0.0, low), high + air * span
     if axis == "x" and bars:
         return low - 0.6 * _gap(chart), high + 0.6 * _gap(chart)

@@ -7,6 +7,8 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import add
 
 from lib import check, units
 
@@ -98,14 +100,34 @@ class Chart:
     y: Axis
     series: tuple[Series, ...]
     references: tuple[Reference, ...] = ()
+    stacked: bool = False  # the first series at the bottom: bars in piles, lines as bands
 
     def __post_init__(self):
         if not any(series.x for series in self.series):
             raise ValueError("series: at least one with at least one point")
+        if self.stacked and not self._stacks:
+            raise ValueError("stacked = True: series of one kind over the same x, none below 0, on linear axes")
         for name in ("x", "y"):
             axis, marks = getattr(self, name), [mark.value for mark in self.references if mark.axis == name]
             if axis.scale == "log" and min([*marks, *(v for s in self.series for v in getattr(s, name))]) <= 0:
                 raise ValueError(f"{axis.label}: numbers above 0 on a logarithmic axis")
+
+    @property
+    def _stacks(self):
+        alike = len({(series.kind, series.x) for series in self.series}) == 1
+        return alike and min(v for s in self.series for v in s.y) >= 0 and "log" not in (self.x.scale, self.y.scale)
+
+    @property
+    def tops(self):
+        """Where each series ends: at its own values, or stacked on those before it.
+
+        >>> two = tuple(Series(label=n, x=(1.0,), y=(2.0,), kind="bars") for n in "ab")
+        >>> Chart(title="", alt="", x=Axis(label="x"), y=Axis(label="y"), series=two, stacked=True).tops
+        ((2.0,), (4.0,))
+        """
+        if not self.stacked:
+            return tuple(series.y for series in self.series)
+        return tuple(accumulate((series.y for series in self.series), lambda a, b: tuple(map(add, a, b))))
 
     def to_dict(self):
         """The chart as plain data: what the page's chart library is given."""
