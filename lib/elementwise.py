@@ -90,16 +90,20 @@ def exp(value):
 
 
 def power(base, exponent):
-    """A power of what is above 0; infinite where a float cannot hold it, as an array's is: `check.result` refuses both.
+    """A power of 0 or more; infinite where a float cannot hold it, as an array's is: `check.result` refuses both.
+
+    Python's own `**` raises OverflowError there, and ZeroDivisionError for 0 to a negative power.
 
     >>> power(4.0, 0.5), power(1e-200, -2.0)
     (2.0, inf)
     """
-    check.positive(base=base)
+    check.number(base=base)
     check.finite(exponent=exponent)
+    if not every(base >= 0):
+        raise ValueError(f"base = {check.short(base)}: 0 or more; powers of less are complex")
     try:
         return base**exponent if _namespace(base, exponent) else float(base) ** float(exponent)
-    except OverflowError:
+    except (OverflowError, ZeroDivisionError):
         return math.inf
 
 

@@ -372,7 +372,7 @@ EXCEPTIONS = {
     **_same(Kind(1.0, NO_NUMBER + NOT_FINITE), "elementwise.ceil.value elementwise.floor.value"),
     "elementwise.exp.value": number(1.0, 1e9),
     "recipe.batches.Ramp.at.n_tokens": number(1e9, -1),
-    "elementwise.power.base": positive(2.0),
+    "elementwise.power.base": Kind(2.0, (*NO_NUMBER, math.nan, 10**400, -1.0)),
     "elementwise.power.exponent": number(0.5),
     **_same(PAIR.or_none(), "scaling.evidence.Range.n_params scaling.evidence.Range.n_tokens"),
     **_same(instance(LAW.origin.fitted).or_none(), "scaling.evidence.Origin.fitted"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from lib import elementwise
-from lib.elementwise import ceil, every, exp, floor, is_array, log, maximum, minimum, where
+from lib.elementwise import ceil, every, exp, floor, is_array, log, maximum, minimum, power, where
 
 finite = st.floats(-1e15, 1e15)
 bounds = st.floats(allow_nan=False)
@@ -39,6 +39,18 @@ def test_a_logarithm_undoes_an_exponential_of_floats_and_arrays(values):
     assert exp(log(values)) == pytest.approx(values, rel=1e-12)
     assert log(values) == pytest.approx([log(value) for value in values.tolist()], rel=1e-15)
     assert exp(log(values)) == pytest.approx([exp(log(value)) for value in values.tolist()], rel=1e-12)
+
+
+@given(values=rows(st.floats(0, 1e300)), exponent=st.floats(-3, 3))
+def test_a_power_of_an_array_is_that_of_its_entries_also_beyond_the_floats(values, exponent):
+    with np.errstate(all="ignore"):
+        together = power(values, exponent)
+    assert together == pytest.approx([power(value, exponent) for value in values.tolist()], rel=1e-12)
+
+
+def test_a_negative_base_is_refused_for_its_powers_are_complex():
+    with pytest.raises(ValueError, match=r"^base = -8\.0: 0 or more"):
+        power(-8.0, 1 / 3)
 
 
 @given(chosen=arrays.arrays(bool, 3), a=rows(bounds), b=rows(bounds))

@@ -48,12 +48,12 @@ class Residual:
     @property
     def ratio(self):
         """Used over foretold: above 1 the run took more."""
-        return self.used / self.foretold
+        return check.positive_result(ratio=self.used / self.foretold)
 
     @property
     def error(self):
         """How far off, either way: 1 means by a factor of two, 0 not at all."""
-        return max(self.ratio, 1 / self.ratio) - 1
+        return check.result(error=max(self.ratio, 1 / self.ratio) - 1)
 
 
 def rules(quantity):

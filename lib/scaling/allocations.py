@@ -70,7 +70,7 @@ class Comparison:
     @property
     def size_ratio(self):
         """Size of the run over the best size."""
-        return self.run.n_params / self.best.n_params
+        return check.positive_result(size_ratio=self.run.n_params / self.best.n_params)
 
     @property
     def loss(self):

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from lib import check, facts
 from lib.compute import TOKENS_PER_PARAM, TRAIN_FLOPS_PER_PARAM
+from lib.elementwise import power
 from lib.scaling.evidence import FIGURES, LABELS, WORDS, Origin, read_origin
 from lib.scaling.parametric import UNKNOWN
 
@@ -75,13 +76,13 @@ class BudgetLaw:
         '7.77e+09'
         """
         check.positive(compute=compute)
-        best = self.coefficient * (compute / self.compute_unit) ** self.exponent
+        best = self.coefficient * power(compute / self.compute_unit, self.exponent)
         if self.quantity == "n_tokens":
-            n_tokens = check.result(n_tokens=best)
-            return check.result(n_params=compute / (TRAIN_FLOPS_PER_PARAM * n_tokens)), n_tokens
+            n_tokens = check.positive_result(n_tokens=best)
+            return _other(compute, "n_params", n_tokens), n_tokens
         n_params = best if self.quantity == "n_params" else best / TRAIN_FLOPS_PER_PARAM
-        n_params = check.result(n_params=n_params)
-        return n_params, check.result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params))
+        n_params = check.positive_result(n_params=n_params)
+        return n_params, _other(compute, "n_tokens", n_params)
 
     def tokens_per_param(self, compute):
         """D* / N* at a budget.
@@ -93,7 +94,7 @@ class BudgetLaw:
         2.8
         """
         n_params, n_tokens = self.optimum(compute)
-        return n_tokens / n_params
+        return check.positive_result(tokens_per_param=n_tokens / n_params)
 
     def inside_range(self, n_params, n_tokens):
         """Whether a run lies among those that the law was fitted to; None where the paper does not say."""
@@ -110,6 +111,11 @@ class BudgetLaw:
         return (self.origin or UNKNOWN).label(n_params, n_tokens, n_experts)
 
 
+def _other(compute, name, amount):
+    """What the compute leaves: C / (6 N) tokens, or C / (6 D) parameters."""
+    return check.positive_result(**{name: compute / (TRAIN_FLOPS_PER_PARAM * amount)})
+
+
 def kaplan_size_loss(n_params):
     """Loss of a size with endless data, by Kaplan: (N_c / N)^alpha_N  [nats per token].
 
@@ -124,7 +130,7 @@ def kaplan_size_loss(n_params):
     2.3
     """
     check.positive(n_params=n_params)
-    return check.result(loss=(_KAPLAN["N_c"] / n_params) ** _KAPLAN["alpha_N"])
+    return check.positive_result(loss=power(_KAPLAN["N_c"] / n_params, _KAPLAN["alpha_N"]))
 
 
 def kaplan_data_loss(n_tokens):
@@ -139,7 +145,7 @@ def kaplan_data_loss(n_tokens):
     2.09
     """
     check.positive(n_tokens=n_tokens)
-    return check.result(loss=(_KAPLAN["D_c"] / n_tokens) ** _KAPLAN["alpha_D"])
+    return check.positive_result(loss=power(_KAPLAN["D_c"] / n_tokens, _KAPLAN["alpha_D"]))
 
 
 _COEFFICIENTS = dict(zip(("params_coefficient", "tokens_coefficient", "flops_coefficient"), QUANTITIES, strict=True))

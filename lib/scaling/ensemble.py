@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM
+from lib.elementwise import power
 from lib.scaling import LAWS
 from lib.scaling import NAMES as LOSS_NAMES
 from lib.scaling.budget_laws import BUDGET_LAWS, RULE_OF_20, BudgetLaw
@@ -33,6 +34,7 @@ GROUPS = MappingProxyType(
     }
 )
 _STEPS = 45  # halvings of a range of a few decades: to a dozen digits
+_WIDEST = 60.0  # in ln N: a valley that is wider than 26 decades is none
 
 
 def dense_law(name):
@@ -71,7 +73,7 @@ class Vote:
     @property
     def tokens_per_param(self):
         """D / N."""
-        return self.n_tokens / self.n_params
+        return check.positive_result(tokens_per_param=self.n_tokens / self.n_params)
 
     @property
     def label(self):
@@ -96,7 +98,7 @@ class Regret:
     @property
     def n_tokens(self):
         """What the size can see in this budget."""
-        return self.compute / (TRAIN_FLOPS_PER_PARAM * self.n_params)
+        return check.positive_result(n_tokens=self.compute / (TRAIN_FLOPS_PER_PARAM * self.n_params))
 
     @property
     def worst(self):
@@ -228,16 +230,20 @@ def valley(law, compute, tolerance):
     ['0.33', '3.04']
     """
     check.instance(ScalingLaw, law=law)
+    check.scalar(compute=compute, tolerance=tolerance)
     check.positive(compute=compute, tolerance=tolerance)
-    best, least = math.log(law.optimum(compute)[0]), law.optimal_loss(compute)
+    best, least = law.optimum(compute)[0], law.optimal_loss(compute)
+
+    def lost(steps):
+        return law.loss_at_budget(compute, check.positive_result(n_params=best * power(math.e, steps))) - least
+
     ends = []
-    for side in (-1.0, 1.0):
-        inside, outside = 0.0, 1.0
-        while law.loss_at_budget(compute, math.exp(best + side * outside)) - least <= tolerance:
-            inside, outside = outside, 2 * outside
+    for widest in (-_WIDEST, _WIDEST):
+        inside, outside = 0.0, widest
+        if lost(outside) <= tolerance:
+            raise ValueError(f"tolerance = {check.figure(tolerance)}: less, or the valley has no end within 26 decades")
         for _ in range(_STEPS):
             middle = (inside + outside) / 2
-            lost = law.loss_at_budget(compute, math.exp(best + side * middle)) - least
-            inside, outside = (middle, outside) if lost <= tolerance else (inside, middle)
-        ends.append(math.exp(best + side * inside))
+            inside, outside = (middle, outside) if lost(middle) <= tolerance else (inside, middle)
+        ends.append(best * math.exp(inside))
     return tuple(ends)

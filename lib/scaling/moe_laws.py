@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from lib import check, facts
-from lib.elementwise import log
+from lib.elementwise import log, power
 from lib.scaling.evidence import FIGURES, LABELS, WORDS, Origin, read_origin
 from lib.scaling.parametric import ScalingLaw
 
@@ -38,7 +38,9 @@ def effective_experts(n_experts, E_start, E_max):  # noqa: N803
     check.positive(E_start=E_start, E_max=E_max)
     if E_start >= E_max:
         raise ValueError(f"E_start = {E_start}: below E_max, {E_max}")
-    return check.result(experts=1 / (1 / (n_experts - 1 + 1 / (1 / E_start - 1 / E_max)) + 1 / E_max))
+    first = check.positive_result(first_expert=E_start / (1 - E_start / E_max))  # 1 / (1/E_start - 1/E_max)
+    counted = n_experts - 1 + first
+    return check.positive_result(experts=counted / (1 + counted / E_max))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +96,8 @@ class JointLaw:
         return ScalingLaw(
             name=f"{self.name}, {experts}",
             E=self.c,
-            A=self.a * counted**self.delta,
-            B=self.b * counted**self.omega,
+            A=check.positive_result(A=self.a * power(counted, self.delta)),
+            B=check.positive_result(B=self.b * power(counted, self.omega)),
             alpha=size,
             beta=data,
             origin=replace(self.origin, n_experts=n_experts, stretch=self._stretch(n_experts)),
@@ -146,7 +148,7 @@ class RoutedLaw:
         check.positive(n_params=n_params)
         size, experts = _log10(n_params), self._log_experts(n_experts)
         log_loss = self.of_params * size + self.of_experts * experts + self.of_both * size * experts + self.constant
-        return check.result(loss=10**log_loss)
+        return check.positive_result(loss=power(10.0, check.result(log10_loss=log_loss)))
 
     def effective_params(self, n_params, n_experts):
         """Size of the dense model with the same loss: the law's *effective parameter count*.
@@ -160,7 +162,10 @@ class RoutedLaw:
         check.positive(n_params=n_params)
         one, many = self._log_experts(1), self._log_experts(n_experts)
         dense_slope, slope = (self.of_params + self.of_both * counted for counted in (one, many))
-        return check.result(n_params=10 ** ((slope * _log10(n_params) + self.of_experts * (many - one)) / dense_slope))
+        if dense_slope == 0:
+            raise ValueError(f"{self.name}: a loss that changes with the size of a dense model")
+        size = (slope * _log10(n_params) + self.of_experts * (many - one)) / dense_slope
+        return check.positive_result(n_params=power(10.0, check.result(log10_params=size)))
 
     @property
     def cutoff_params(self):
@@ -171,7 +176,9 @@ class RoutedLaw:
         >>> f"{moe_law('Clark 2022').cutoff_params:.2g}"
         '1e+12'
         """
-        return 10 ** (-self.of_experts / self.of_both)
+        if self.of_both == 0:
+            raise ValueError(f"of_both = 0: not 0; experts help {self.name} alike at every size")
+        return check.positive_result(cutoff_params=power(10.0, -self.of_experts / self.of_both))
 
     def _log_experts(self, n_experts):
         check.integer(n_experts=n_experts)

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM, train_flops
+from lib.elementwise import power
 from lib.scaling.parametric import ScalingLaw
 
 INFERENCE_FLOPS_PER_PARAM = 2.0  # a forward pass, without attention
@@ -32,7 +33,7 @@ def inference_flops(n_params, n_tokens):
     """
     check.positive(n_params=n_params)
     check.non_negative(n_tokens=n_tokens)
-    return check.result(inference_flops=INFERENCE_FLOPS_PER_PARAM * n_params * n_tokens)
+    return check.result(inference_flops=n_params * n_tokens * INFERENCE_FLOPS_PER_PARAM)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,26 +73,33 @@ class Lifetime:
         return self.law.optimum(self.law.least_compute(self.target_loss))
 
     @cached_property
-    def n_tokens(self):
-        """Training tokens of the model that is cheapest over its life."""
+    def _data_debt(self):
+        """B / D^beta of the model that is cheapest over its life; A / N^alpha is what that leaves of L - E.
+
+        Newton's steps from the cheapest run downwards: the slope only rises, so none overshoots.
+        """
         law, spare = self.law, self.target_loss - self.law.E
-        # Newton on the data term d = B / D^beta, from the cheapest run downwards: the slope only rises, so no step
-        # overshoots, and the size term is what d leaves of the spare loss.
-        data = law.B / self.cheapest_run[1] ** law.beta
-        pull = self.inference_tokens / 3 * law.B ** (-1 / law.beta)
+        data = check.positive_result(data_debt=law.B * power(self.cheapest_run[1], -law.beta))
         for _ in range(_STEPS):
-            used = pull * data ** (1 + 1 / law.beta)
+            used = self.inference_tokens / 3 * data * power(data / law.B, 1 / law.beta)
+            used = check.result(inference_over_training=used)
             excess = law.beta * (data + used) - law.alpha * (spare - data)
-            step = excess / (law.beta + law.alpha + (1 + law.beta) * used / data)
+            step = excess / (law.beta + law.alpha + (1 + law.beta) * (used / data))
             data -= step
             if step <= _CLOSE * data:
                 break
-        return (law.B / data) ** (1 / law.beta)
+        return data
+
+    @property
+    def n_tokens(self):
+        """Training tokens of the model that is cheapest over its life."""
+        return check.positive_result(n_tokens=power(self.law.B / self._data_debt, 1 / self.law.beta))
 
     @property
     def n_params(self):
         """Its parameters: the size that reaches the loss on those tokens."""
-        return self.law.fewest_params(self.target_loss, self.n_tokens)
+        size_debt = check.positive_result(size_debt=self.target_loss - self.law.E - self._data_debt)
+        return check.positive_result(n_params=power(self.law.A / size_debt, 1 / self.law.alpha))
 
     @property
     def train_flops(self):
@@ -106,13 +114,14 @@ class Lifetime:
     @property
     def total_flops(self):
         """What its life costs  [FLOP]."""
-        return self.train_flops + self.inference_flops
+        return check.positive_result(total_flops=self.train_flops + self.inference_flops)
 
     @property
     def total_flops_of_cheapest_run(self):
         """What the life of the model with the least training compute would cost  [FLOP]."""
         n_params, n_tokens = self.cheapest_run
-        return train_flops(n_params, n_tokens) + inference_flops(n_params, self.inference_tokens)
+        total = train_flops(n_params, n_tokens) + inference_flops(n_params, self.inference_tokens)
+        return check.positive_result(total_flops=total)
 
     @property
     def saving(self):
@@ -133,7 +142,7 @@ class Lifetime:
     @property
     def tokens_ratio(self):
         """Its tokens over those of the cheapest run, at least 1."""
-        return max(self.n_tokens / self.cheapest_run[1], 1.0)
+        return check.result(tokens_ratio=max(self.n_tokens / self.cheapest_run[1], 1.0))
 
 
 def implied_inference_tokens(law, n_params, n_tokens):
@@ -152,6 +161,7 @@ def implied_inference_tokens(law, n_params, n_tokens):
     """
     check.instance(ScalingLaw, law=law)
     check.positive(n_params=n_params, n_tokens=n_tokens)
-    size, data = law.alpha * law.A / n_params**law.alpha, law.beta * law.B / n_tokens**law.beta
-    per_token = TRAIN_FLOPS_PER_PARAM / INFERENCE_FLOPS_PER_PARAM
-    return check.result(inference_tokens=per_token * n_tokens * (size / data - 1))
+    size = check.positive_result(size_debt=law.A * power(n_params, -law.alpha))
+    data = check.positive_result(data_debt=law.B * power(n_tokens, -law.beta))
+    lean = law.alpha / law.beta * (size / data) - 1
+    return check.result(inference_tokens=n_tokens * lean * (TRAIN_FLOPS_PER_PARAM / INFERENCE_FLOPS_PER_PARAM))

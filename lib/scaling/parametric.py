@@ -11,9 +11,10 @@ from functools import cached_property
 
 from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM, train_flops
-from lib.elementwise import every, is_array
+from lib.elementwise import every, is_array, power
 from lib.scaling.evidence import LossVerdict, Origin
 
+_FLATTEST, _STEEPEST = 1e-3, 10.0  # exponents: of no use beyond either end, and powers of 1/exponent leave the floats
 UNKNOWN = Origin(source="constants given by hand", n_counts="not said", tokenizer="not said", corpus="not said")
 
 
@@ -38,6 +39,10 @@ class ScalingLaw:
 
     def __post_init__(self):
         check.fields(self, positive="E A B alpha beta", text="name")
+        for name in ("alpha", "beta"):
+            if not _FLATTEST <= getattr(self, name) <= _STEEPEST:
+                shown = check.figure(getattr(self, name))
+                raise ValueError(f"{name} = {shown}: an exponent from {_FLATTEST:g} to {_STEEPEST:g}")
         if self.origin is not None:
             check.instance(Origin, origin=self.origin)
 
@@ -49,7 +54,8 @@ class ScalingLaw:
     @cached_property
     def _balance(self):
         """G of equation 4: how far the optimum leans towards parameters."""
-        return (self.alpha * self.A / (self.beta * self.B)) ** (1 / (self.alpha + self.beta))
+        lean = power(self.alpha / self.beta * (self.A / self.B), 1 / (self.alpha + self.beta))
+        return check.positive_result(balance=lean)
 
     @property
     def params_exponent(self):
@@ -79,7 +85,12 @@ class ScalingLaw:
         return check.positive_result(loss=self._loss(n_params, n_tokens))
 
     def _loss(self, n_params, n_tokens):
-        return self.E + self.A / n_params**self.alpha + self.B / n_tokens**self.beta
+        return self.E + self._debt(self.A, n_params, self.alpha) + self._debt(self.B, n_tokens, self.beta)
+
+    @staticmethod
+    def _debt(coefficient, amount, exponent):
+        """A / N^alpha, or B / D^beta."""
+        return coefficient * power(amount, -exponent)
 
     def optimum(self, compute):
         """The parameters and tokens that lose least for a budget: N* = G (C/6)^(beta/(alpha+beta)), D* = C / (6 N*).
@@ -102,7 +113,7 @@ class ScalingLaw:
         """
         check.positive(compute=compute)
         n_params = check.positive_result(
-            n_params=self._balance * (compute / TRAIN_FLOPS_PER_PARAM) ** self.params_exponent
+            n_params=self._balance * power(compute / TRAIN_FLOPS_PER_PARAM, self.params_exponent)
         )
         return n_params, _tokens_within(compute, n_params)
 
@@ -114,7 +125,8 @@ class ScalingLaw:
         '5.1e+08'
         """
         check.positive(n_tokens=n_tokens)
-        return check.positive_result(n_params=self._balance * (self._balance * n_tokens) ** (self.beta / self.alpha))
+        matched = power(self._balance * n_tokens, self.beta / self.alpha)
+        return check.positive_result(n_params=self._balance * matched)
 
     def tokens_per_param(self, compute):
         """D* / N* at a budget.
@@ -129,7 +141,7 @@ class ScalingLaw:
         92.6
         """
         n_params, n_tokens = self.optimum(compute)
-        return n_tokens / n_params
+        return check.positive_result(tokens_per_param=n_tokens / n_params)
 
     def optimal_loss(self, compute):
         """The least loss that a budget buys.
@@ -170,7 +182,8 @@ class ScalingLaw:
         """
         check.positive(compute=compute, factor=factor)
         n_params, _ = self.optimum(compute)
-        return self.loss_at_budget(compute, factor * n_params) - self.optimal_loss(compute)
+        other = check.positive_result(n_params=factor * n_params)
+        return self.loss_at_budget(compute, other) - self.optimal_loss(compute)
 
     def floor(self, n_params):
         """The loss that a size approaches with endless tokens: E + A / N^alpha  [nats per token].
@@ -183,7 +196,7 @@ class ScalingLaw:
         1.9923
         """
         check.positive(n_params=n_params)
-        return check.positive_result(floor=self.E + self.A / n_params**self.alpha)
+        return check.positive_result(floor=self.E + self._debt(self.A, n_params, self.alpha))
 
     def fewest_tokens(self, target_loss, n_params):
         """Tokens with which a size reaches a loss: (B / (L - E - A / N^alpha))^(1/beta). The isoloss curve.
@@ -204,7 +217,7 @@ class ScalingLaw:
         floor = self.floor(n_params)
         if not every(target_loss > floor):
             _refuse(floor, target_loss, f"the floor of this size under {self.name}, with endless tokens")
-        return check.positive_result(n_tokens=(self.B / (target_loss - floor)) ** (1 / self.beta))
+        return check.positive_result(n_tokens=power(self.B / (target_loss - floor), 1 / self.beta))
 
     def fewest_params(self, target_loss, n_tokens):
         """The smallest size that reaches a loss on so many tokens: (A / (L - E - B / D^beta))^(1/alpha).
@@ -221,10 +234,10 @@ class ScalingLaw:
         '7e+10'
         """
         check.positive(target_loss=target_loss, n_tokens=n_tokens)
-        floor = check.positive_result(floor=self.E + self.B / n_tokens**self.beta)
+        floor = check.positive_result(floor=self.E + self._debt(self.B, n_tokens, self.beta))
         if not every(target_loss > floor):
             _refuse(floor, target_loss, f"the floor of these tokens under {self.name}, with endless parameters")
-        return check.positive_result(n_params=(self.A / (target_loss - floor)) ** (1 / self.alpha))
+        return check.positive_result(n_params=power(self.A / (target_loss - floor), 1 / self.alpha))
 
     def least_compute(self, target_loss):
         """The smallest budget that reaches a loss, spent at the optimum  [FLOP].
@@ -245,9 +258,13 @@ class ScalingLaw:
         check.positive(target_loss=target_loss)
         if not every(target_loss > self.E):
             _refuse(self.E, target_loss, f"E of {self.name}, which no model gets below")
-        n_params = (self.A * (1 + self.alpha / self.beta) / (target_loss - self.E)) ** (1 / self.alpha)
-        n_tokens = (self.B * (1 + self.beta / self.alpha) / (target_loss - self.E)) ** (1 / self.beta)
-        return train_flops(n_params, n_tokens)
+        n_params, n_tokens = self._cheapest(target_loss - self.E)
+        return train_flops(check.positive_result(n_params=n_params), check.positive_result(n_tokens=n_tokens))
+
+    def _cheapest(self, spare):
+        """Size and tokens of the smallest budget that leaves so much of the loss above E."""
+        n_params = power(self.A / spare * (1 + self.alpha / self.beta), 1 / self.alpha)
+        return n_params, power(self.B / spare * (1 + self.beta / self.alpha), 1 / self.beta)
 
     def inside_range(self, n_params, n_tokens):
         """Whether a run lies among those that the law was fitted to; None where the paper does not say.
@@ -297,4 +314,7 @@ def _tokens_within(compute, n_params):
 def _refuse(floor, target_loss, what):
     if is_array(target_loss) or is_array(floor):
         raise ValueError(f"target_loss: above {what}, in every entry")
-    raise ValueError(f"target_loss = {target_loss}: above {floor:.4f}, {what}")
+    shown = f"{floor:.5g}"
+    if float(shown) <= target_loss:  # rounded below what was asked for, the message would contradict itself
+        shown = check.figure(floor)
+    raise ValueError(f"target_loss = {check.figure(target_loss)}: above {shown}, {what}")

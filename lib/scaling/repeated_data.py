@@ -76,7 +76,7 @@ def token_worth(epochs, decay=R_D_STAR):
 
 
 def _discounted(first, amount, decay):
-    return first + first * decay * (1 - exp(-(amount / first - 1) / decay))
+    return first * (1 + decay * (1 - exp(-(amount / first - 1) / decay)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,8 +133,9 @@ class DataLimitedLaw:
         check.positive(n_params=n_params, n_tokens=n_tokens)
         unique = minimum(self.unique_tokens, n_tokens)
         matched = minimum(self.law.params_for(unique), n_params)
-        params = _discounted(matched, n_params, self.params_decay)
-        return self.law.loss(params, _discounted(unique, n_tokens, self.tokens_decay))
+        params = check.positive_result(effective_params=_discounted(matched, n_params, self.params_decay))
+        tokens = check.positive_result(effective_tokens=_discounted(unique, n_tokens, self.tokens_decay))
+        return self.law.loss(params, tokens)
 
     def loss_at_budget(self, compute, n_params):
         """Loss of a size that spends the whole budget, repeating what it must.
@@ -144,7 +145,7 @@ class DataLimitedLaw:
             n_params: parameters, > 0; float or array.
         """
         check.positive(compute=compute, n_params=n_params)
-        return self.loss(n_params, check.result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params)))
+        return self.loss(n_params, check.positive_result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params)))
 
     def optimum(self, compute):
         """The parameters and tokens that lose least for a budget, given the unique tokens.
@@ -169,12 +170,13 @@ class DataLimitedLaw:
             return n_params, n_tokens
         # Between the size that one pass feeds and the size that leaves time for one pass: see `_leans_larger`.
         low = math.log(self.matched_params)
-        high = math.log(compute / (TRAIN_FLOPS_PER_PARAM * self.unique_tokens))
+        one_pass = check.positive_result(n_params=compute / (TRAIN_FLOPS_PER_PARAM * self.unique_tokens))
+        high = math.log(one_pass)
         for _ in range(_STEPS):
             middle = (low + high) / 2
             low, high = (middle, high) if self._leans_larger(compute, math.exp(middle)) else (low, middle)
         n_params = math.exp(low)
-        return n_params, check.result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params))
+        return n_params, check.positive_result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params))
 
     def _leans_larger(self, compute, n_params):
         """Whether one per cent more parameters would lower the loss more than the tokens that they cost raise it.
@@ -182,11 +184,11 @@ class DataLimitedLaw:
         Both sides in logarithms, for the discounts shrink beyond a float. The left one falls with size and the right
         one rises, so there is one place where they meet.
         """
-        law, n_tokens = self.law, compute / (TRAIN_FLOPS_PER_PARAM * n_params)
+        law, n_tokens = self.law, check.positive_result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params))
         size, size_slope = _log_effective(self.matched_params, n_params, self.params_decay)
         data, data_slope = _log_effective(self.unique_tokens, n_tokens, self.tokens_decay)
-        gain = math.log(law.alpha * law.A) - law.alpha * size + size_slope
-        return gain > math.log(law.beta * law.B) - law.beta * data + data_slope
+        gain = math.log(law.alpha) + math.log(law.A) - law.alpha * size + size_slope
+        return gain > math.log(law.beta) + math.log(law.B) - law.beta * data + data_slope
 
     def label(self, n_params, n_tokens, n_experts=1):
         """What must stand beside this law's answer: what its law says, and where the discount comes from."""
@@ -197,6 +199,6 @@ class DataLimitedLaw:
 
 def _log_effective(first, amount, decay):
     """ln of the discounted amount, and ln of how much of a small relative change gets through to it."""
-    left = (amount / first - 1) / decay
-    effective = math.log(first + first * decay * -math.expm1(-left))
+    left = max(amount / first - 1, 0.0) / decay  # the amount is never less, but for rounding
+    effective = math.log(first) + math.log1p(decay * -math.expm1(-left))
     return effective, math.log(amount) - left - effective
