@@ -31,6 +31,7 @@ from lib.layout import RULES as LAYOUT_RULES
 from lib.layout import Layout, place
 from lib.layout.slices import SCHEMES
 from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, ledger
+from lib.memory.measured import MEASURED
 from lib.memory.profiles import MEGATRON
 from lib.memory.timeline import timeline
 from lib.plan import A100_FORTNIGHT, Line, Plan
@@ -211,6 +212,7 @@ EXAMPLES = (
     LEDGER.stages[0].phases[1].terms[0],
     timeline(LEDGER.stages[0])[0],
     SCHEMES[0],
+    MEASURED["GPT 15B, TP 8"],
 )
 
 
@@ -349,6 +351,11 @@ VOCABULARY |= {
     **_same(
         word("bf16"), "precision optimizer optimizer_step mlp selective spare_gradients loss_kind context_exchange"
     ),
+    **_same(Kind("text", NO_TEXT), "rank doubt cause"),
+    "found": instance(LEDGER),
+    **_same(SWITCH, "fits follows above_states with_experts"),
+    **_same(positive(2.0), "expert_load states"),
+    **_same(number(4.0, -1), "dropout_mask_bytes divisor"),
     "counter": word("driver"),
     "layout": instance(LAYOUT),
     "profile": instance(MEGATRON),
@@ -516,6 +523,10 @@ EXCEPTIONS = {
     **_same(Kind("days", NO_TEXT), "units.parse.unit units.show.unit units.show_roughly.unit"),
     "units.show.value": Kind(14.0, (True, 1j, [1.0], {}, np.array([1.0]))),
     **_same(Kind(14.0, NO_NUMBER + NOT_FINITE), " ".join(f"units.show_{what}.value" for what in SHOW)),
+    **_same(positive(1e9).or_none(), "memory.measured.Measured.peak_bytes memory.measured.Measured.static_bytes"),
+    "memory.measured.Measured.other": instance(LEDGER).or_none(),
+    "memory.measured.median_error.rows": Kind(tuple(MEASURED.values())[:3], None),
+    "memory.saved.saved_bytes.with_experts": Kind(False, (None, 0, 1, "True", np.bool_(True))),
     "layout.stages.in_flight.index": Kind(0.0, (*NO_NUMBER, *NOT_FINITE, -1, 1.5)),
     **_same(whole(2.0), " ".join(f"layout.stages.in_flight.{n}" for n in ("pipeline", "micro_batches", "interleave"))),
     "layout.stages.layers_of.shape": Kind(LLAMA, None),
@@ -532,12 +543,12 @@ EXCEPTIONS = {
     "memory.profiles.Profile.loss": word("megatron"),
     "memory.profiles.Profile.attention": word("flash"),
     "memory.terms.Term.bytes": number(4.0, -1),
-    "memory.ledger.Phase.name": word("optimizer step"),
     **_same(word("shards"), " ".join(f"layout.slices.Slices.{n}" for n in ("weights", "gradients", "optimizer"))),
     **_same(word("shards"), "layout.slices.Slices.tokens layout.slices.owners.cut"),
     "memory.timeline.timeline.found": instance(LEDGER.stages[0]),
     "memory.timeline.Moment.by_group": Kind({"weights": 1.0}, (None, 5, "text", [1.0])),
-    "memory.ledger.StageLedger.at.event": word("layer, backward"),
+    "memory.entries.Phase.name": word("optimizer step"),
+    "memory.entries.StageLedger.at.event": word("layer, backward"),
 }
 ALSO = {"compute.possible_utilization": {"hfu": 0.5}}  # keywords that may have any name
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lib.architecture import model
+from lib.architecture import Transformer, model
 from lib.layout import Layout
 from lib.memory import PROFILES, ledger, logit_bytes, state_bytes
 from lib.memory.profiles import DEEPSPEED, MEGATRON, SIMPLE
@@ -131,4 +131,91 @@ def test_stage_3_with_a_pipeline_is_refused_where_the_framework_cannot():
 def test_a_gpu_alone_holds_nothing_for_the_others():
     names = {term.name for term in ledger(model("gpt2"), Layout()).heaviest.peak.terms}
     assert "driver's context" in names
-    assert "communication library" not in names
+    assert "communicators" not in names
+
+
+WHOLE = Transformer(
+    n_layers=4, d_model=64, n_heads=4, d_ff=192, vocab_size=1000
+)  # 64,000 numbers in its largest tensor
+ADAM = [
+    ("fp32", "adamw", 8),
+    ("pure bf16", "adamw", 4),
+    ("bf16", "adamw, bf16 moments", 4),
+    ("fp32", "sgd, momentum", 4),
+    ("pure bf16", "sgd, momentum", 2),
+    ("fp32", "sgd", 0),
+    ("bf16", "adamw, 8 bit", 2 + 8 / 256),
+]
+
+
+def of_torch(**changes):
+    return replace(MEGATRON, vocab_multiple=1, **changes)
+
+
+@pytest.mark.parametrize(("precision", "optimizer", "each"), ADAM)
+def test_an_optimizer_keeps_what_pytorch_keeps(precision, optimizer, each):
+    """Measured with PyTorch 2.13; bitsandbytes for 8 bits."""
+    stage = ledger(WHOLE, Layout(), of_torch(precision=precision, optimizer=optimizer)).stages[0]
+    found = sum(line.bytes for line in stage.phases[2].terms if line.name.startswith("moments"))
+    assert found == each * WHOLE.n_params
+
+
+@pytest.mark.parametrize(("precision", "each"), [("fp32", 4), ("pure bf16", 2)])
+def test_muon_keeps_one_momentum_of_matrices_and_adam_for_the_rest(precision, each):
+    stage = ledger(WHOLE, Layout(), of_torch(precision=precision, optimizer="muon")).stages[0]
+    found = {line.name: line.bytes for line in stage.phases[2].terms}
+    assert found["moments, matrices"] == each * WHOLE.matmul_params
+    assert found["moments, tables and norms"] == 2 * each * (WHOLE.n_params - WHOLE.matmul_params)
+
+
+STEPS = [("fused", lambda n, largest: 0), ("foreach", lambda n, largest: n), ("loop", lambda n, largest: 2 * largest)]
+
+
+@pytest.mark.parametrize(("step", "numbers"), STEPS)
+@pytest.mark.parametrize(("precision", "each"), [("fp32", 4), ("pure bf16", 2)])
+def test_the_optimizer_step_needs_what_pytorch_s_step_needs(step, numbers, precision, each):
+    stage = ledger(WHOLE, Layout(), of_torch(precision=precision, optimizer_step=step)).stages[0]
+    found = sum(line.bytes for line in stage.phases[2].terms if line.name == "optimizer step")
+    assert found == each * numbers(WHOLE.n_params, 64_000)
+
+
+def test_offloading_takes_the_optimizer_off_the_gpu():
+    kept, gone = (ledger(WHOLE, Layout(), of_torch(offload_optimizer=off)).stages[0] for off in (False, True))
+    difference = kept.phases[2].bytes("allocated") - gone.phases[2].bytes("allocated")
+    assert difference == 12 * WHOLE.n_params
+
+
+def test_fp8_keeps_two_copies_of_each_matrix():
+    stage = ledger(WHOLE, Layout(), of_torch(precision="fp8, fp32 gradients")).stages[0]
+    found = {line.name: line.bytes for line in stage.phases[2].terms}
+    assert found["low-precision copies"] == 2 * WHOLE.matmul_params
+
+
+def test_megatron_s_distributed_optimizer_keeps_6_and_12_over_data():
+    stage = ledger(WHOLE, Layout(data=4, context=2, zero_stage=1), of_torch()).stages[0]
+    states = ("weights", "gradients", "optimizer states")
+    assert in_group(stage, 2, *states) * GIB == pytest.approx((6 + 12 / 8) * WHOLE.n_params)
+
+
+def test_learned_positions_are_whole_on_every_rank_of_the_first_stage():
+    shape = replace(WHOLE, learned_positions=512)
+    with_, without = (ledger(one, Layout(tensor=4, pipeline=2), of_torch()).stages for one in (shape, WHOLE))
+    first, last = ((term_of(a) - term_of(b)) for a, b in zip(with_, without, strict=True))
+    assert (first, last) == (2 * 512 * 64, 0)
+
+
+def term_of(stage, name="weights"):
+    return sum(line.bytes for line in stage.phases[2].terms if line.name == name)
+
+
+def test_a_tied_table_is_copied_to_a_last_stage_of_its_own():
+    tied = replace(WHOLE, tied=True)
+    assert term_of(ledger(tied, Layout(), of_torch()).stages[0]) == 2 * tied.n_params
+    stages = ledger(tied, Layout(pipeline=2), of_torch()).stages
+    assert sum(map(term_of, stages)) == 2 * (tied.n_params + 64_000)
+
+
+def test_the_vocabulary_is_padded_for_the_ranks_that_share_it():
+    found = ledger(WHOLE, Layout(tensor=4)).stages[0]
+    unpadded = ledger(WHOLE, Layout(tensor=4), of_torch()).stages[0]
+    assert term_of(found) - term_of(unpadded) == 2 * 2 * (1024 - 1000) * 64 / 4

@@ -1,17 +1,19 @@
 """Memory of a training run: the ledger, its terms, the profiles of frameworks, and what they were measured to need."""
 
-from lib.memory.ledger import COUNTERS as COUNTERS
-from lib.memory.ledger import PHASES as PHASES
-from lib.memory.ledger import Ledger as Ledger
-from lib.memory.ledger import Phase as Phase
-from lib.memory.ledger import StageLedger as StageLedger
-from lib.memory.ledger import ledger as ledger
+from lib.memory.entries import COUNTERS as COUNTERS
+from lib.memory.entries import PHASES as PHASES
+from lib.memory.entries import Ledger as Ledger
+from lib.memory.entries import Phase as Phase
+from lib.memory.entries import StageLedger as StageLedger
+from lib.memory.entries import ledger as ledger
 from lib.memory.loss import LOSSES as LOSSES
 from lib.memory.loss import logit_bytes as logit_bytes
 from lib.memory.loss import padded_vocabulary as padded_vocabulary
 from lib.memory.profiles import PROFILES as PROFILES
 from lib.memory.profiles import Profile as Profile
 from lib.memory.profiles import profile as profile
+from lib.memory.saved import head_bytes as head_bytes
+from lib.memory.saved import saved_bytes as saved_bytes
 from lib.memory.states import OPTIMIZERS as OPTIMIZERS
 from lib.memory.states import PRECISIONS as PRECISIONS
 from lib.memory.states import state_bytes as state_bytes

@@ -53,6 +53,9 @@ ABOUT = MappingProxyType(
         **_each(_PARTS, "queries", "keys", "values", "attention output", "query and key norms"),
         **_each(_PARTS, "queries in the packed projection", "attention output, transposed"),
         "attention output, exchanged": About("activations", _TOKENS, _RECOMPUTE, _LATENT),
+        **_each(_ROWS, "token ids and labels", "positions", "embedding dropout mask"),
+        "cast weights": About("activations", _MODEL, _SPLIT, "PyTorch autocast, weight cache"),
+        "scalars of the loss": About("logits and loss", "nothing", "nothing", "PyTorch, nll_loss: total weight"),
         "softmax statistics": About("activations", "micro-batch, sequence, heads, layers", _RECOMPUTE, _FLASH),
         "attention scores": About(
             "activations",
@@ -90,8 +93,8 @@ ABOUT = MappingProxyType(
         ),
         **_each(_BLOCKS, "all-gather stream", "reduce-scatter stream", "blocks of the loss"),
         **_each(_BLOCKS, "blocks of a layer's forward", "blocks of gathered sequences", "fragmentation"),
-        "driver's context": About("driver", "nothing", "nothing", "lib/data/memory_constants.toml"),
-        "communication library": About("driver", "communicators", "fewer groups", "lib/data/memory_constants.toml"),
+        "driver's context": About("driver", "nothing", "nothing", "pytorch/pytorch issue 107667"),
+        "communicators": About("driver", "kinds of groups", "fewer kinds of parallelism", "NVIDIA/nccl issue 964"),
     }
 )
 

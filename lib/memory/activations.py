@@ -71,7 +71,9 @@ def score_bytes(profile):
     """Bytes of each attention score that eager attention saves: the softmax, and with dropout its output and mask."""
     if profile.attention == "flash":
         return 0.0
-    return profile.score_bytes + (3.0 if profile.attention_dropout else 0.0)
+    if profile.attention == "math":
+        return 12.0 if profile.attention_dropout else 4.0
+    return profile.score_bytes + (2.0 + profile.dropout_mask_bytes if profile.attention_dropout else 0.0)
 
 
 def share(tensor, shape, split, sequence_parallel):
@@ -98,10 +100,11 @@ def _attention(shape, profile):
     queries, keys = 2.0 * shape.attention_width, 2.0 * shape.kv_width
     norm = norm_tensors(shape, profile, "attention", 3)
     heads = _head_norms(shape, profile)
-    if profile.attention == "eager":
+    if profile.attention != "flash":
+        queries, out = (queries, queries) if profile.attention == "eager" else (2 * queries, 3 * queries)
         repeated = "parts" if shape.n_kv_heads < shape.n_heads else "keys"
         saved = (Tensor("queries", queries, "parts", True), Tensor("keys", queries, repeated))
-        saved += (Tensor("values", queries, repeated, True), Tensor("attention output", queries, "parts", True))
+        saved += (Tensor("values", queries, repeated, True), Tensor("attention output", out, "parts", True))
         return (*norm, *heads, *saved)
     saved = (Tensor("queries", queries, "parts", True), Tensor("keys", keys, "keys"))
     saved += (Tensor("values", keys, "keys", True), Tensor("attention output", queries, "parts", True))
@@ -145,7 +148,7 @@ def _latent(shape, profile):
 
 
 def _dropout(shape, profile):
-    masks = 2.0 * shape.d_model
+    masks = 2.0 * profile.dropout_mask_bytes * shape.d_model
     return (Tensor("dropout masks", masks, "rows"),) if profile.hidden_dropout else ()
 
 
@@ -182,9 +185,10 @@ def _activation(shape, profile, d_ff, name):
 def _experts(shape, profile):
     """Router, the copies of each token that experts read, and the experts' inner width; shared experts as an MLP."""
     moe = shape.moe
+    sent = moe.experts_per_token * profile.expert_load
     norm = norm_tensors(shape, profile, "MLP", 1)
-    router = Tensor("router scores", 4.0 * 2 * moe.n_experts + moe.n_experts, "rows")
-    read = Tensor("tokens sent to experts", 2.0 * shape.d_model * moe.experts_per_token, "whole")
-    inner = _inner(shape, profile, moe.d_ff_expert * moe.experts_per_token, "expert")
+    router = Tensor("router scores", 9.0 * moe.n_experts, "rows")  # logits and probabilities in fp32, a mask
+    read = Tensor("tokens sent to experts", (2.0 * shape.d_model + 4.0) * sent, "whole")  # with their probability
+    inner = _inner(shape, profile, moe.d_ff_expert * sent, "expert")
     shared = _inner(shape, profile, moe.d_ff_shared, "shared expert") if moe.d_ff_shared else ()
     return (*norm, *_behind(shape, profile), router, read, *inner, *shared)

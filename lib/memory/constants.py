@@ -1,4 +1,8 @@
-"""Two constants that hold for every framework: what the driver takes for itself, and the communication library."""
+"""What no allocator counts: the driver's context of a process, and the buffers of each group that communicates."""
 
-CONTEXT_BYTES = 0.5 * 2**30
-NCCL_BYTES = 1.0 * 2**30
+from lib import facts
+
+_MIB = 2**20
+FACTS = facts.load("memory_constants", {"mib": "MiB"})
+CONTEXT_BYTES = float(FACTS["CUDA context"]["mib"] * _MIB)
+NCCL_BYTES = float(FACTS["NCCL communicator"]["mib"] * _MIB)  # for each communicator

@@ -20,6 +20,7 @@ class Loss:
         forward: at the worst moment of the forward pass.
         backward: at the worst moment of the loss's own backward pass.
         gradient: of the logits' gradient that the head's backward reads.
+        divisor: kept besides, once: the loss's own scalars, bytes.
         cached: most that PyTorch's allocator holds for it, blocks that are free but fit nothing else included.
         copies: what these bytes are, in words.
         source: the code.
@@ -30,13 +31,14 @@ class Loss:
     forward: float
     backward: float
     gradient: float
+    divisor: float = 0.0
     cached: float
     copies: str
     source: str
 
     def __post_init__(self):
         check.fields(self, text="name copies source")
-        check.fields(self, non_negative="saved forward backward gradient cached")
+        check.fields(self, non_negative="saved forward backward gradient divisor cached")
 
 
 LOSSES = MappingProxyType(
@@ -49,6 +51,7 @@ LOSSES = MappingProxyType(
                 forward=10.0,
                 backward=12.0,
                 gradient=2.0,
+                divisor=4.0,
                 cached=14.0,
                 copies="forward bf16 + fp32 + log-softmax; backward log-softmax, its gradient and that of the logits",
                 source="torch.nn.functional.cross_entropy(logits.float()), logits freed before backward (torchtitan)",
@@ -59,6 +62,7 @@ LOSSES = MappingProxyType(
                 forward=10.0,
                 backward=14.0,
                 gradient=4.0,
+                divisor=4.0,
                 cached=14.0,
                 copies="as 'torch, fp32', with the bf16 logits held by the model's output",
                 source="transformers, ForCausalLMLoss and CausalLMOutput.logits",
@@ -69,6 +73,7 @@ LOSSES = MappingProxyType(
                 forward=4.0,
                 backward=6.0,
                 gradient=2.0,
+                divisor=2.0,
                 cached=6.0,
                 copies="logits and log-softmax in bf16; backward log-softmax and two gradients",
                 source="torch.nn.functional.cross_entropy on bf16 logits",

@@ -12,7 +12,7 @@ from lib.memory.loss import LOSSES
 from lib.memory.states import OPTIMIZERS, PRECISIONS
 
 NORMS = ("fused", "plain", "upcast", "composite", "autocast")
-ATTENTION = ("flash", "eager")
+ATTENTION = ("flash", "eager", "math")
 MLPS = ("fused", "unfused")
 SELECTIVE = ("attention scores", "every second product")
 STEPS = ("fused", "foreach", "loop", "fp32 gradients")
@@ -40,14 +40,19 @@ class Profile:
             "autocast" save wider copies too.
         norm_statistic_bytes: bytes of each saved mean or root.
         mlp: "fused" saves the activation's input and output, "unfused" each product of the gate too.
-        attention: "flash" saves one number a head and token, "eager" the scores.
+        attention: "flash" saves one number a head and token, "eager" the scores, "math" the scores and all else in
+            fp32 (PyTorch's fallback on the CPU).
         score_bytes: with eager attention, bytes of each score that are saved without dropout.
         transposes_attention: True if attention's output is saved once more, transposed, where a micro-batch has more
             than one sequence.
         context_exchange: how context ranks meet: "ring" or "all-to-all", which saves attention's output on both sides.
         packs_qkv: True if keys and values stay views of one projection where no rotary position copies them.
         hidden_dropout: rate of dropout behind attention and MLP; above 0 a mask byte each is saved.
-        attention_dropout: rate of dropout on scores; above 0 it costs three bytes a score without flash attention.
+        attention_dropout: rate of dropout on scores; above 0 an output and a mask for each score are saved, unless
+            attention is "flash".
+        dropout_mask_bytes: bytes of an element of a dropout mask.
+        expert_load: tokens that the fullest rank's experts read over the mean: 1 if balanced, the capacity factor where
+            tokens are dropped and padded, more on the worst rank without either.
         loss: a name in `loss.LOSSES`.
         loss_chunks: parts in which head and loss go through the tokens.
         selective: what "selective" recomputation drops: "attention scores", or all but every second product.
@@ -92,6 +97,8 @@ class Profile:
     packs_qkv: bool = False
     hidden_dropout: float = 0.0
     attention_dropout: float = 0.0
+    dropout_mask_bytes: float = 1.0
+    expert_load: float = 1.0
     loss: str = "torch, fp32"
     loss_chunks: int = 1
     selective: str = "attention scores"
@@ -111,9 +118,10 @@ class Profile:
         check.fields(self, boolean="offload_optimizer gradients_stay sequence_parallel packs_qkv side_streams simple")
         check.fields(self, boolean="transposes_attention")
         check.fields(self, non_negative="norm_statistic_bytes score_bytes most_gathered_params bucket_params")
-        check.fields(self, non_negative="reduce_bytes workspace_bytes fragmentation")
+        check.fields(self, non_negative="dropout_mask_bytes reduce_bytes workspace_bytes fragmentation")
         check.fields(self, natural="most_zero_with_pipeline")
         check.scalar(hidden_dropout=self.hidden_dropout, attention_dropout=self.attention_dropout)
+        check.fields(self, positive="expert_load")
         check.share(hidden_dropout=self.hidden_dropout, attention_dropout=self.attention_dropout)
         check.choice(tuple(PRECISIONS), precision=self.precision)
         check.choice(tuple(OPTIMIZERS), optimizer=self.optimizer)
@@ -194,6 +202,18 @@ DEEPSPEED = Profile(
     fragmentation=0.1,
     most_zero_with_pipeline=1,
 )
+MEGATRON_DEEPSPEED = replace(
+    DEEPSPEED,
+    name="Megatron-DeepSpeed 2022",
+    source="bigscience-workshop/Megatron-DeepSpeed of 2022: fused softmax and GELU, no flash attention, no buckets",
+    attention="eager",
+    mlp="fused",
+    hidden_dropout=0.1,
+    attention_dropout=0.1,
+    vocab_multiple=128,
+    loss="megatron",
+    bucket_params=0.0,
+)
 SIMPLE = Profile(
     name="seed 003",
     source="seed 003, memory per GPU: 16 bytes a parameter sharded by ZeRO, layer inputs under full recomputation",
@@ -208,7 +228,7 @@ PROFILES = MappingProxyType(
         for known in (
             *(MEGATRON, MEGATRON_0_8, MEGATRON_2023),
             *(TORCHTITAN, TORCHTITAN_COMPILED),
-            *(DEEPSPEED, SIMPLE),
+            *(DEEPSPEED, MEGATRON_DEEPSPEED, SIMPLE),
         )
     }
 )

@@ -6,6 +6,7 @@ Factors are numbers or arrays: a ledger and a search over all layouts run this o
 from typing import NamedTuple
 
 from lib.memory import activations, plain, weights
+from lib.memory.constants import CONTEXT_BYTES, NCCL_BYTES
 from lib.memory.loss import LOSSES
 from lib.memory.states import OPTIMIZERS, PRECISIONS
 from lib.memory.terms import Product
@@ -98,11 +99,13 @@ def _moments(r):
     kinds, ranks = OPTIMIZERS[r.profile.optimizer], r.shards[2]
     if not kinds.matrices and not kinds.others:
         return
+    scale = PRECISIONS[r.profile.precision].states / 4.0 if kinds.follows else 1.0
+    of_matrices, of_others = ("bytes", kinds.matrices * scale), ("bytes", kinds.others * scale)
     matrices, others = r.held.matrices, r.held.vectors + r.held.tables
-    yield Product("moments, matrices", (("parameters", matrices), ("bytes", kinds.matrices)), (("ranks", ranks),))
-    yield Product("moments, tables and norms", (("parameters", others), ("bytes", kinds.others)), (("ranks", ranks),))
+    yield Product("moments, matrices", (("parameters", matrices), of_matrices), (("ranks", ranks),))
+    yield Product("moments, tables and norms", (("parameters", others), of_others), (("ranks", ranks),))
     if r.shape.moe:
-        experts = (("parameters of experts", r.held.experts), ("bytes", kinds.matrices))
+        experts = (("parameters of experts", r.held.experts), of_matrices)
         yield Product("moments, experts", experts, (("ranks", _fewer(r, ranks)),))
 
 
@@ -115,7 +118,7 @@ def step_extra(r):
     elif kind == "fp32 gradients" and precision.gradients < 4.0:
         yield Product("optimizer step", (("parameters", r.held.total), ("bytes", 4.0)), (("ranks", r.shards[2]),))
     elif kind == "loop":
-        largest = plain.larger(_largest_matrix(r), r.whole.tables)
+        largest = plain.larger(_largest_matrix(r), _rows(r)[1] * r.shape.embedding_width / r.split.tensor)
         each = 2.0 * (precision.master or precision.weights)
         yield Product("optimizer step", (("parameters", largest), ("bytes", each)), (("ranks", r.shards[2]),))
 
@@ -124,7 +127,9 @@ def step_extra(r):
 
 
 def constant(r):
-    """What is there from the first step on: scratch memory, placeholders, buckets, the gathered sequence."""
+    """What is there from the first step on: positions, scratch memory, placeholders, buckets, the gathered sequence."""
+    each = 8.0 if r.shape.learned_positions else 4.0 * r.shape.head_dim
+    yield Product("positions", (("tokens", r.split.seq_len), ("bytes a token", each)))
     if r.profile.workspace_bytes:
         yield Product("scratch of matrix products", (("bytes", r.profile.workspace_bytes),))
     if r.profile.spare_gradients == "kept":
@@ -174,16 +179,38 @@ def _largest_matrix(r):
 
 def stored(r, passes):
     """Saved tensors of so many forward passes through a piece, by tensor."""
+    yield from _inputs(r, passes)
+    yield from layers_stored(r, passes)
+
+
+def layers_stored(r, passes):
+    """Saved tensors of the layers of so many forward passes through a piece."""
     split, part = r.split, r.part
-    for n, with_experts, _ in r.layers:
+    for n, with_experts, one in r.layers:
         each = n / part.pieces
         full, rest = _recomputed(r, each)
         if not _is_nothing(full):
-            yield from _tensors(r, activations.checkpoint(r.shape), passes * full)
+            yield from tensor_products(r, activations.checkpoint(r.shape), passes * full)
         if not _is_nothing(rest):
             kept = _kept(r, with_experts)
-            yield from _tensors(r, kept, passes * rest)
+            yield from tensor_products(r, kept, passes * rest)
+            yield from _casts(r, one, n)
             yield from _scores(r, passes * rest) if split.recompute == "none" else ()
+
+
+def _inputs(r, passes):
+    """What belongs to no layer: token ids and labels, the mask behind the embedding."""
+    yield Product("token ids and labels", (("micro-batches", passes), ("tokens", r.tokens), ("bytes a token", 16.0)))
+    if r.profile.hidden_dropout and not _is_nothing(r.part.first):
+        mask = r.profile.dropout_mask_bytes * r.shape.d_model
+        times = (("micro-batches", passes), ("tokens", r.tokens), ("bytes a token", mask), ("first", r.part.first))
+        yield Product("embedding dropout mask", times, (("tensor ranks", 1 + (r.split.tensor - 1) * r.by_rows),))
+
+
+def _casts(r, one, layers):
+    """Under autocast the cast copies of weights stay until backward has passed."""
+    if r.profile.norm == "autocast":
+        yield Product("cast weights", (("layers", layers), ("parameters", one.matrices + one.experts), BF16))
 
 
 def _recomputed(r, layers):
@@ -202,7 +229,7 @@ def _kept(r, with_experts):
     return activations.layer_tensors(r.shape, r.profile, with_experts)
 
 
-def _tensors(r, tensors, layers, name="{}"):
+def tensor_products(r, tensors, layers, name="{}"):
     for tensor in tensors:
         times = (("layers", layers), ("tokens", r.tokens), ("bytes a token", tensor.bytes_a_token))
         used = _used(r, tensor.shared)
@@ -253,7 +280,7 @@ def recomputed(r):
     left = tuple(tensor for tensor in missing if tensor.name not in kept)
     if r.split.recompute == "full":  # the norm's input is the layer's
         left = tuple(tensor for tensor in left if tensor.name != "attention norm, input" or r.profile.norm == "upcast")
-    yield from _tensors(r, left, 1.0, "{}, recomputed")
+    yield from tensor_products(r, left, 1.0, "{}, recomputed")
     yield from _scores(r, 1.0)
 
 
@@ -294,6 +321,16 @@ def totals(r):
         yield event, allocated, allocated * (1 + r.profile.fragmentation) + total(cached(r, event))
 
 
+def driver(r):
+    """What nvidia-smi shows above the allocator: the context, and a communicator for each kind of group."""
+    split = r.split
+    degrees = (split.data * split.context, split.tensor, split.pipeline, split.expert)
+    yield Product("driver's context", (("bytes", CONTEXT_BYTES),))
+    groups = sum((degree > 1) * 1.0 for degree in degrees)
+    if not _is_nothing(groups):
+        yield Product("communicators", (("groups", groups), ("bytes", NCCL_BYTES)))
+
+
 def total(products):
     """Bytes of all terms together, a number or an array."""
     found = 0.0
@@ -312,21 +349,31 @@ def gradient_share(r, event):
 def _loss(r, event):
     loss = LOSSES[r.profile.loss]
     each = dict(zip(OF_THE_LOSS, (loss.forward, loss.backward, loss.gradient), strict=True))[event]
-    yield from _tensors(r, activations.norm_tensors(r.shape, r.profile, "final", 1), r.part.last)
-    rows = ("rows", plain.padded_rows(r.shape.vocab_size, r.profile.vocab_multiple, r.split.tensor))
-    logits = (("tokens", r.tokens), rows, ("bytes", each), ("last", r.part.last))
-    yield Product("logits", logits, (("tensor", r.split.tensor), ("chunks", r.profile.loss_chunks)))
+    yield from tensor_products(r, activations.norm_tensors(r.shape, r.profile, "final", 1), r.part.last)
+    yield logits(r, each)
+    if loss.divisor:
+        yield Product("scalars of the loss", (("bytes", loss.divisor), ("last", r.part.last)))
     if r.profile.spare_gradients != "kept" and not _is_nothing(_gathers(r)):
         yield Product(
             "head's input, gathered", (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last))
         )
     if event == "head, backward":
-        head = (rows, ("width", r.shape.embedding_width), BF16, ("last", r.part.last))
+        head = (_rows(r), ("width", r.shape.embedding_width), BF16, ("last", r.part.last))
         yield Product("gradient of the head", head, (("tensor", r.split.tensor),))
         yield Product(
             "gradient of the head's input",
             (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last)),
         )
+
+
+def logits(r, each):
+    """So many bytes for each logit on the rank."""
+    times = (("tokens", r.tokens), _rows(r), ("bytes", each), ("last", r.part.last))
+    return Product("logits", times, (("tensor", r.split.tensor), ("chunks", r.profile.loss_chunks)))
+
+
+def _rows(r):
+    return ("rows", plain.padded_rows(r.shape.vocab_size, r.profile.vocab_multiple, r.split.tensor))
 
 
 def _layer_gradients(r):
@@ -441,7 +488,7 @@ def _forward_blocks(r, event):
         return
     tensors = activations.layer_tensors(r.shape, r.profile, r.layers[-1][1])
     start = next((i for i, t in enumerate(tensors) if t.name.startswith("MLP norm")), len(tensors))
-    halves = [sum(p.value for p in _tensors(r, half, 1.0)) for half in (tensors[:start], tensors[start:])]
+    halves = [sum(p.value for p in tensor_products(r, half, 1.0)) for half in (tensors[:start], tensors[start:])]
     yield Product("blocks of a layer's forward", (("bytes", plain.larger(1.0 * halves[0], 1.0 * halves[1])),))
     if not _is_nothing(_gathers(r)):
         rows = (("copies", 3), ("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("gathered", _gathers(r)))

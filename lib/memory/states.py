@@ -24,6 +24,7 @@ class Precision:
         master: bytes of a second, wider copy of the weights, 0 without one.
         copies: bytes of low-precision copies of matrices that are kept beside the weights (FP8 and its transpose).
         compute: bytes of the weights as products read them, which FSDP gathers.
+        states: bytes of a number of those optimizers that take the parameter's type.
         source: where that is written.
     """
 
@@ -33,10 +34,13 @@ class Precision:
     master: float
     copies: float = 0.0
     compute: float = 2.0
+    states: float = 4.0
     source: str
 
     def __post_init__(self):
-        check.fields(self, text="name source", positive="weights gradients compute", non_negative="master copies")
+        check.fields(
+            self, text="name source", positive="weights gradients compute states", non_negative="master copies"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,16 +51,18 @@ class Optimizer:
         name: what it is called.
         matrices: bytes for a weight of a two-dimensional matrix inside the layers.
         others: bytes for everything else: tables, head, norms, biases.
+        follows: True if its numbers take the type of the parameters; the bytes are then those of fp32.
         source: where that is written.
     """
 
     name: str
     matrices: float
     others: float
+    follows: bool = False
     source: str
 
     def __post_init__(self):
-        check.fields(self, text="name source", non_negative="matrices others")
+        check.fields(self, text="name source", non_negative="matrices others", boolean="follows")
 
 
 def _by_name(*rows):
@@ -87,6 +93,7 @@ PRECISIONS = _by_name(
         weights=2.0,
         gradients=2.0,
         master=0.0,
+        states=2.0,
         source="PyTorch: states of AdamW take the parameter's type, no master copy",
     ),
     Precision(
@@ -99,7 +106,7 @@ PRECISIONS = _by_name(
     ),
 )
 OPTIMIZERS = _by_name(
-    Optimizer(name="adamw", matrices=8.0, others=8.0, source=_ZERO),
+    Optimizer(name="adamw", matrices=8.0, others=8.0, follows=True, source=_ZERO),
     Optimizer(
         name="adamw, bf16 moments", matrices=4.0, others=4.0, source="DeepSeek-AI 2024, arXiv:2412.19437, section 3.3.3"
     ),
@@ -109,8 +116,14 @@ OPTIMIZERS = _by_name(
         others=2.0 + 8 / 256,
         source="Dettmers et al. 2021, arXiv:2110.02861; bitsandbytes: two bytes and two fp32 scales for 256 weights",
     ),
-    Optimizer(name="muon", matrices=4.0, others=8.0, source="Jordan et al. 2024; two-dimensional weights, AdamW else"),
-    Optimizer(name="sgd, momentum", matrices=4.0, others=4.0, source="PyTorch SGD, momentum buffer in fp32"),
+    Optimizer(
+        name="muon",
+        matrices=4.0,
+        others=8.0,
+        follows=True,
+        source="Jordan et al. 2024, Muon: one momentum for matrices inside the layers, AdamW for the rest",
+    ),
+    Optimizer(name="sgd, momentum", matrices=4.0, others=4.0, follows=True, source="PyTorch SGD, momentum buffer"),
     Optimizer(name="sgd", matrices=0.0, others=0.0, source="PyTorch SGD without momentum"),
     Optimizer(
         name="adafactor",

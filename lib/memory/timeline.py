@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lib import check
 from lib.memory import stage
 from lib.memory.about import about
-from lib.memory.ledger import PHASES, StageLedger
+from lib.memory.entries import PHASES, StageLedger
 from lib.memory.terms import GROUPS
 
 

@@ -12,7 +12,6 @@ from lib.architecture import Transformer
 from lib.layout import Layout, Stage, place
 from lib.memory import simple, stage
 from lib.memory.about import about
-from lib.memory.constants import CONTEXT_BYTES, NCCL_BYTES
 from lib.memory.profiles import MEGATRON, Profile
 from lib.memory.terms import Product, Term
 
@@ -98,6 +97,12 @@ class StageLedger:
         return first, self.at(worst), last
 
     @property
+    def static_bytes(self):
+        """Bytes allocated when a step is over: states and constant buffers."""
+        r = self.rank
+        return stage.total(stage.states(r, gradients=self.profile.gradients_stay * 1)) + stage.total(stage.constant(r))
+
+    @property
     def peak(self):
         """The phase that needs most."""
         return max(self.phases, key=lambda phase: phase.bytes())
@@ -120,7 +125,7 @@ class StageLedger:
         r = self.rank
         step = stage.total(stage.states(r)) + stage.total(stage.constant(r)) + stage.total(stage.step_extra(r))
         step = step * (1 + self.profile.fragmentation * held)
-        return max(most, step) + (stage.total(_driver(self.layout)) if counter == "driver" else 0.0)
+        return max(most, step) + (stage.total(stage.driver(r)) if counter == "driver" else 0.0)
 
     @cached_property
     def rank(self):
@@ -240,14 +245,7 @@ def _phase(name, event, products, r):
     if lost:
         allocated = math.fsum(p.value for p in products if about(p.name).group != "allocator")
         products = (*products, Product("fragmentation", (("bytes allocated", allocated), ("lost", lost))))
-    return Phase(name=name, event=event, products=(*products, *_driver(r.split)))
-
-
-def _driver(layout):
-    """What the driver counts beside the allocator; a GPU alone talks to nobody."""
-    yield Product("driver's context", (("bytes", CONTEXT_BYTES),))
-    if layout.n_gpus > 1:
-        yield Product("communication library", (("bytes", NCCL_BYTES),))
+    return Phase(name=name, event=event, products=(*products, *stage.driver(r)))
 
 
 def _term(product):

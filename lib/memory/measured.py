@@ -1,0 +1,181 @@
+"""Published readings of memory beside the ledger: the same counter on the same rank, nothing fitted to a row."""
+
+import math
+import statistics
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+
+from lib import check, facts
+from lib.architecture import LatentAttention, MixtureOfExperts, Transformer, model
+from lib.layout import Layout
+from lib.memory.entries import COUNTERS, Ledger, ledger
+from lib.memory.profiles import Profile, profile
+
+GIB = 2**30
+SHOWN_FROM = 0.1  # an error from which its cause is named
+_STATES = ("weights", "gradients", "optimizer states")
+_FIGURES = {"peak_gib": "GiB", "static_gib": "GiB"}
+_WORDS = dict.fromkeys(("shape", "layout", "profile", "changes", "counter", "rank"), str) | {"fits": bool}
+_LABELS = ("other", "doubt", "cause")
+_PARTS = {"moe": MixtureOfExperts, "latent": LatentAttention}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One published reading, and what the ledger says of the same job.
+
+    Args:
+        name: what the job is called.
+        found: the `Ledger` of its configuration.
+        other: the `Ledger` of the other end, where the source leaves something open; None where it does not.
+        counter: who counted: "allocated", "reserved" or "driver".
+        rank: whose memory was read, in words.
+        peak_bytes: the reading; None where only is known whether it fits.
+        static_bytes: what stays behind a step, where that was read too.
+        fits: False for a job that ran out of memory.
+        source: where the reading is published.
+        doubt: what the source leaves open, in words.
+        cause: of an error above a tenth, in words.
+    """
+
+    name: str
+    found: Ledger
+    other: Ledger | None
+    counter: str
+    rank: str
+    peak_bytes: float | None
+    static_bytes: float | None
+    fits: bool
+    source: str
+    doubt: str
+    cause: str
+
+    def __post_init__(self):
+        check.instance(Ledger, found=self.found)
+        check.choice(COUNTERS, counter=self.counter)
+        check.boolean(fits=self.fits)
+        check.text(name=self.name, rank=self.rank, source=self.source, doubt=self.doubt, cause=self.cause)
+        for name in ("peak_bytes", "static_bytes"):
+            if getattr(self, name) is not None:
+                check.scalar(**{name: getattr(self, name)})
+                check.positive(**{name: getattr(self, name)})
+        if self.other is not None:
+            check.instance(Ledger, other=self.other)
+
+    @property
+    def predicted_bytes(self):
+        """The ledger's peak by the same counter."""
+        return self.found.bytes(self.counter)
+
+    @property
+    def range_bytes(self):
+        """The lowest and highest prediction; equal where the source leaves nothing open."""
+        ends = [found.bytes(self.counter) for found in (self.found, self.other) if found]
+        return min(ends), max(ends)
+
+    @property
+    def states_bytes(self):
+        """Weights, gradients and optimizer states of the heaviest stage: what is arithmetic, not modelling."""
+        stages = self.found.heaviest.phases[2].by_group
+        return math.fsum(stages.get(group, 0.0) for group in _STATES)
+
+    @property
+    def error(self):
+        """Predicted over measured, less 1; None without a reading."""
+        return self.predicted_bytes / self.peak_bytes - 1 if self.peak_bytes else None
+
+    @property
+    def error_above_states(self):
+        """The same for peak minus states."""
+        if not self.peak_bytes:
+            return None
+        return (self.predicted_bytes - self.peak_bytes) / (self.peak_bytes - self.states_bytes)
+
+    @property
+    def static_error(self):
+        """Of what stays behind a step, predicted over measured, less 1; None where that was not read."""
+        if not self.static_bytes:
+            return None
+        return self.found.heaviest.static_bytes / self.static_bytes - 1
+
+
+def median_error(rows, above_states=False):
+    """The median absolute error of readings, as a fraction; rows without a reading are left out.
+
+    Args:
+        rows: an iterable of `Measured`.
+        above_states: True for the errors of peak minus states.
+
+    >>> 0 < median_error(row for row in MEASURED.values() if row.counter != "driver") < 0.05
+    True
+    """
+    check.boolean(above_states=above_states)
+    errors = [row.error_above_states if above_states else row.error for row in rows]
+    known = [abs(error) for error in errors if error is not None]
+    if not known:
+        raise ValueError("rows (empty): at least one row with a reading")
+    return statistics.median(known)
+
+
+def _read(entry):
+    counted = profile(entry["profile"])
+    used = replace(counted, **_fields(Profile, entry.get("changes", ""), ";"))
+    shape, layout = _shape(entry["shape"]), Layout(**_fields(Layout, entry["layout"]))
+    peak, static = entry.get("peak_gib"), entry.get("static_gib")
+    return Measured(
+        name=entry.name,
+        found=ledger(shape, layout, used),
+        other=_other(shape, layout, used, entry.get("other", "")),
+        counter=entry["counter"],
+        rank=entry["rank"],
+        peak_bytes=peak * GIB if peak else None,
+        static_bytes=static * GIB if static else None,
+        fits=entry.get("fits", True),
+        source=entry.facts["shape"].source,
+        doubt=entry.get("doubt", ""),
+        cause=entry.get("cause", ""),
+    )
+
+
+def _other(shape, layout, used, changes):
+    """The ledger with one field of the layout or of the profile at its other end."""
+    if not changes:
+        return None
+    if changes.partition("=")[0] in {field.name for field in fields(Layout)}:
+        return ledger(shape, replace(layout, **_fields(Layout, changes)), used)
+    return ledger(shape, layout, replace(used, **_fields(Profile, changes)))
+
+
+def _shape(text):
+    """A known model with changed sizes, or all sizes: "llama-3-70b n_layers=12"."""
+    known = [word for word in text.split() if "=" not in word]
+    sizes = _values(Transformer, [word for word in text.split() if "=" in word and "." not in word])
+    for part, kind in _PARTS.items():
+        words = [word.removeprefix(f"{part}.") for word in text.split() if word.startswith(f"{part}.")]
+        if words:
+            sizes[part] = kind(**_values(kind, words))
+    return replace(model(known[0]), **sizes) if known else Transformer(**sizes)
+
+
+def _fields(kind, text, between=None):
+    return _values(kind, [word.strip() for word in text.split(between) if word.strip()])
+
+
+def _values(kind, words):
+    kinds = {field.name: str(field.type) for field in fields(kind)}
+    return {name: _value(value, kinds[name]) for name, _, value in (word.partition("=") for word in words)}
+
+
+def _value(text, kind):
+    if "tuple" in kind:
+        return tuple(int(number) for number in text.split(","))
+    if text in ("yes", "no"):
+        return text == "yes"
+    if "int" in kind:
+        return int(text)
+    return float(text) if "float" in kind else text
+
+
+MEASURED = MappingProxyType(
+    {name: _read(entry) for name, entry in facts.load("measured_memory", _FIGURES, _WORDS, _LABELS).items()}
+)
