@@ -51,6 +51,7 @@ from lib.scaling import FACTS as LAW_ROWS
 from lib.scaling import law
 from lib.scaling.allocations import Comparison, published
 from lib.scaling.budget_laws import RULE_OF_20
+from lib.scaling.certainty import Estimate
 from lib.scaling.ensemble import GROUPS, Ensemble
 from lib.scaling.evidence import LossVerdict
 from lib.scaling.kaplan_gap import CORRECTIONS
@@ -162,6 +163,7 @@ EXAMPLES = (
     RUN := run("llama-13b"),
     CHINCHILLA := published("Chinchilla"),
     Comparison(run=CHINCHILLA, law=LAW),
+    Estimate(value=0.1, error=0.03),
     CONVENTION := convention("Megatron-LM").dividing_by(989.4e12, "H100, bf16"),
     SPEED := speed("llama 3 8b, megatron-lm"),
     FIGURE := SPEED.figures[0],
@@ -390,6 +392,11 @@ EXCEPTIONS = {
     "scaling.evidence.LossVerdict.error": number(0.03, -1).or_none(),
     "scaling.allocations.Comparison.law": instance(LAW),
     "scaling.allocations.Comparison.run": instance(CHINCHILLA),
+    **_same(instance(law("Besiroglu 2024")), "scaling.certainty.loss.law scaling.certainty.gap.law"),
+    "scaling.certainty.ratio_exponent.law": instance(law("Besiroglu 2024")),
+    **_same(instance(CHINCHILLA), "scaling.certainty.loss.run scaling.certainty.gap.run scaling.certainty.gap.other"),
+    "scaling.certainty.Estimate.value": number(-0.1),
+    "scaling.certainty.Estimate.error": number(0.03, -1),
     "corpus.Corpus.n_bytes": positive(1e9).or_none(),
     "scaling.budget_laws.BudgetLaw.quantity": word("n_params"),
     "scaling.budget_laws.BudgetLaw.coefficient": positive(0.1),

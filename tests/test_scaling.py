@@ -395,6 +395,16 @@ def test_what_is_no_amount_is_refused_by_name(bad):
             call()
 
 
+def test_a_verdict_says_how_many_standard_errors_it_lies_from_the_target():
+    verdict = SEED_003.judge(SEED_003.floor(LLAMA_8B), 1.955)
+    assert verdict.standard_errors == pytest.approx((1.955 - 1.9922666) / 0.03, abs=1e-4)
+    assert verdict.explanation == "missed: 0.0373 above the target, 1.2 of the standard error of E, 0.03"
+    assert HOFFMANN.judge(1.90, 1.955).standard_errors is None
+    none_left = LossVerdict(loss=1.9, target_loss=1.8, error=0.0)
+    assert none_left.standard_errors is None
+    assert none_left.explanation == "missed: 0.1000 above the target, the standard error of E, 0"
+
+
 def test_a_loss_at_or_below_e_is_refused_with_e_named():
     for target in (1.8172, 1.5):
         with pytest.raises(ValueError, match=r"above 1\.8172, E of Besiroglu 2024"):

@@ -257,6 +257,8 @@ def _allocation(plan):
     yield "tokens", run.n_tokens, "tokens"
     yield "tokens per parameter", run.tokens_per_param
     yield "compute days", plan.compute_days, "days"
+    for words, name in (("full attention", "Megatron-LM"), ("its causal half", "Megatron-Bridge")):
+        yield f"compute days if the MFU counts {words}", plan.days_if_counted(name), "days"
     yield f"calendar days at goodput {plan.brief.goodput:g}", plan.calendar_days, "days"
     yield "GPU-hours on the calendar, to be priced", plan.gpu_hours
     yield "predicted loss", plan.loss, f"nats per token by {plan.law.name}"
@@ -271,8 +273,6 @@ def _allocation(plan):
 def _architecture(plan):
     yield "shape", plan.shape.text
     yield "parameters, counted", f"{plan.shape.n_params:,}"
-    for words, name in (("full attention", "Megatron-LM"), ("its causal half", "Megatron-Bridge")):
-        yield f"compute days if the MFU counts {words}", plan.days_if_counted(name), "days"
 
 
 def _data(plan):

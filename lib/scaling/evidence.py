@@ -158,8 +158,11 @@ class Origin:
 class LossVerdict:
     """A predicted loss against a target, judged by the law's standard error.
 
-    The error is that of E alone. E shifts every prediction of a law by the same amount, so it bears on a target fully
-    and on the ranking of two models not at all. The other constants add to it; how much is not printed.
+    The error is that of E alone, as authors print it. E shifts every prediction of a law by the same amount, so it
+    bears on a target fully, and on the difference of two losses of that law not at all: see `lib.scaling.certainty`.
+
+    One standard error is a low bar. It holds 68 % of what chance does, so of the verdicts given just beyond it one in
+    six is wrong; `standard_errors` says how far beyond it a verdict lies.
     """
 
     loss: float
@@ -178,8 +181,13 @@ class LossVerdict:
         return self.target_loss - self.loss
 
     @property
+    def standard_errors(self):
+        """The margin in standard errors, positive is good; None where none was published or it is 0."""
+        return check.result(standard_errors=self.margin / self.error) if self.error else None
+
+    @property
     def passed(self):
-        """True, False, or None for undecided."""
+        """True, False, or None for undecided: within one standard error, which is a level of 68 %."""
         if self.error is not None and abs(self.margin) <= self.error:
             return None
         return self.margin >= 0
@@ -194,10 +202,13 @@ class LossVerdict:
         """The verdict with its margin and the error that it was judged by.
 
         >>> LossVerdict(loss=1.9532, target_loss=1.955, error=0.03).explanation
-        'undecided: 0.0018 below the target, standard error 0.03 in E'
+        'undecided: 0.0018 below the target, 0.06 of the standard error of E, 0.03'
         """
         side = "below" if self.margin >= 0 else "above"
-        judged_by = "no standard error published" if self.error is None else f"standard error {self.error:g} in E"
+        judged_by = "no standard error published"
+        if self.error is not None:
+            share = "" if self.error == 0 else f"{abs(self.standard_errors):.2g} of "
+            judged_by = f"{share}the standard error of E, {self.error:g}"
         return f"{self.words}: {abs(self.margin):.4f} {side} the target, {judged_by}"
 
 
