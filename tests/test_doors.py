@@ -63,9 +63,11 @@ from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
 
 # The refusals have tests of their own, and so have faces, which are handed what the catalogue has made and checked. The
 # what-ifs' view functions are tested below through the catalogue, by which alone a reader reaches them. Tables of
-# chapters hand their arguments on to what is tested here. Reading a file of runs is tested with files.
+# chapters hand their arguments on to what is tested here. Reading a file of runs or a configuration is tested with
+# files.
 ELSEWHERE = ("check", "cli", "names", "plots", "reference", "tables", "whatif", "fit.tables", "runs.table")
 ELSEWHERE += ("architecture.counting", "architecture.rules")  # handed a Transformer by its own methods
+ELSEWHERE += ("architecture.families", "architecture.file_fields", "architecture.readers", "architecture.huggingface")
 ELSEWHERE += tuple(f"memory.{name}" for name in ("about", "activations", "plain", "simple", "stage", "weights"))
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 
@@ -238,6 +240,7 @@ VOCABULARY = {
     **_same(integer(8, 0).or_none(), "n_kv_heads head_dim embedding_width"),
     **_same(integer(2), "norms_per_layer norms_outside_layers learned_positions n_mtp_layers layer"),
     **_same(integer(2, 0), "experts_per_token layer_period"),
+    "bytes_per_number": positive(2.0),
     **_same(integer(8, 0), "d_ff_expert kv_rank nope_head_dim rope_head_dim v_head_dim"),
     **_same(integer(8, 0).or_none(), "q_rank window full_every"),
     **_same(integer(0), "n_shared_experts n_dense_layers"),
@@ -428,6 +431,8 @@ EXCEPTIONS = {
     **_same(instance(FIGURE), "compute.speeds.Speed.computed.figure compute.speeds.Speed.ratio.figure"),
     "compute.speeds.Speed.tokens_per_second_per_gpu": positive(1e4).or_none(),
     "compute.mfu.reported.tokens_per_second_per_gpu": positive(1e4),
+    "architecture.kv_cache.kv_cache_bytes.context": whole(8192),
+    "architecture.kv_cache.next_token_bytes.context": number(8192, -1, 1.5),
     "architecture.shapes.search.constraints": instance(RULES).or_none(),
     "plan.Brief.model": Kind("llama-3-8b", (*NO_TEXT, "no such thing")),
     **_same(SHOWN, "plan.Line.step plan.Line.label plan.Line.value plan.Line.unit"),

@@ -63,6 +63,11 @@ def router_biases(shape):
     return shape.moe.n_experts if shape.moe.router_bias else 0
 
 
+def shared_biases(shape):
+    """Biases of the shared experts, which are MLPs like those of the dense layers."""
+    return mlp_biases(shape, shape.moe.d_ff_shared) if shape.mlp_bias and shape.moe.d_ff_shared else 0
+
+
 def shared_weights(shape):
     """The experts that every token passes, and the row that scales them."""
     gate = shape.d_model if shape.moe.shared_gate else 0
@@ -85,7 +90,7 @@ def feed_forward(shape, with_experts):
         return {"feed-forward": mlp_weights(shape, shape.d_ff) + dense_biases(shape)}
     return {
         "router": router_weights(shape) + router_biases(shape),
-        "shared experts": shared_weights(shape),
+        "shared experts": shared_weights(shape) + shared_biases(shape),
         "routed experts": shape.moe.n_experts * (expert_weights(shape) + expert_biases(shape)),
     }
 
@@ -101,7 +106,7 @@ def feed_forward_biases(shape, with_experts):
     """Biases behind attention in one layer, of all experts."""
     if not with_experts:
         return dense_biases(shape)
-    return router_biases(shape) + shape.moe.n_experts * expert_biases(shape)
+    return router_biases(shape) + shared_biases(shape) + shape.moe.n_experts * expert_biases(shape)
 
 
 def layer_norms(shape):

@@ -38,7 +38,7 @@ class Transformer:
             "width-without-bias", the same without the biases that the other norms have (StableLM 2 12B).
         qkv_bias: biases on the query, key and value projections (Qwen2: these only).
         attention_output_bias: biases on the projection behind attention.
-        mlp_bias: biases on every matrix of the MLP of a layer without experts.
+        mlp_bias: biases on every matrix of the MLP, and of shared experts.
         head_bias: a bias for each row of the output head (Phi-2).
         learned_positions: rows of a learned position table, 0 for none (GPT-2: 1,024; OPT: 2,050, two of them spare).
         embedding_width: width of the table where it differs from d_model, with a matrix on either side (OPT-350m).

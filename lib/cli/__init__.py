@@ -11,6 +11,7 @@ import click
 
 from lib.check import did_you_mean, listed, plain_name, short
 from lib.cli.fit_command import fit
+from lib.cli.model_command import model
 from lib.cli.recipe_command import recipe
 
 
@@ -157,6 +158,9 @@ def mfu(as_json, explain, convention, params, attention, recompute, **given):
 
 
 main.add_command(fit)
+
+
+main.add_command(model)
 
 
 main.add_command(recipe)

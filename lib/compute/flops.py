@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from lib import check
 from lib.architecture.transformer import Transformer
+from lib.elementwise import minimum
 
 # Which share of the full square of scores is counted.
 ATTENTION = MappingProxyType({"none": 0.0, "causal": 0.5, "full": 1.0})
@@ -91,6 +92,41 @@ def attention_flops(model, seq_len, attention):
     check.choice(tuple(ATTENTION), attention=attention)
     pair = 2.0 * model.n_layers * model.n_heads * (model.head_dim + model.v_head_dim)
     return check.result(attention_flops=pair * seq_len * ATTENTION[attention])
+
+
+def windowed_attention_flops(model, seq_len):
+    """Forward FLOPs a token in causal attention that looks no further back than each layer's window  [FLOP/token].
+
+    A layer without a window meets seq_len / 2 keys on average, as under "causal"; one with a window w meets
+    w - w^2 / (2 seq_len) once the sequence is longer than w.
+
+    Args:
+        model: a `Transformer`.
+        seq_len: tokens in a sequence, a whole number of at least 1; float or array.
+
+    Returns:
+        A float, or an array of the shape of seq_len.
+
+    Raises:
+        TypeError: if an argument is of the wrong kind.
+        ValueError: if seq_len is no whole number of at least 1.
+
+    Source: Beltagy et al. 2020, arXiv:2004.05150, section 3.1 (windows); otherwise as `attention_flops`.
+
+    >>> from lib.architecture import model
+    >>> gemma = model("gemma-3-1b")
+    >>> round(attention_flops(gemma, 32_768, "causal") / windowed_attention_flops(gemma, 32_768), 2)
+    5.55
+    """
+    _shape(model)
+    check.whole(seq_len=seq_len)
+    pair = 2.0 * model.n_heads * (model.head_dim + model.v_head_dim)
+    groups, rest = divmod(model.n_layers, len(model.windows))
+    pairs = 0.0
+    for i, window in enumerate(model.windows):
+        seen = seq_len if window is None else minimum(seq_len, float(window))
+        pairs = pairs + (groups + (i < rest)) * (seen - seen * seen / (2.0 * seq_len))
+    return check.result(windowed_attention_flops=pair * pairs)
 
 
 def forward_flops(model, seq_len, attention, *, head=True):

@@ -1,0 +1,80 @@
+"""Names in configuration files that lead elsewhere: other names of a family, what is refused, what stores nothing.
+
+Source: the folders of transformers 5.18 and the model_type of each.
+"""
+
+# Where a file with several towers keeps its language model.
+TOWERS = ("text_config", "llm_config", "language_config")
+# Other model_type -> the family that allocates the same.
+SAME_AS = {
+    "RefinedWeb": "falcon",
+    "RefinedWebModel": "falcon",
+    "gemma3": "gemma3_text",
+    "glm4v": "glm4",
+    "glm4v_text": "glm4",
+    "glm4v_moe": "glm4_moe",
+    "glm4v_moe_text": "glm4_moe",
+    "kimi_k2": "deepseek_v3",
+    "llama4": "llama4_text",
+    "mistral3": "mistral",
+    "qwen2_5_vl": "qwen2",
+    "qwen2_5_vl_text": "qwen2",
+    "qwen2_vl": "qwen2",
+    "qwen2_vl_text": "qwen2",
+    "qwen3_vl": "qwen3",
+    "qwen3_vl_moe": "qwen3_moe",
+    "qwen3_vl_moe_text": "qwen3_moe",
+    "qwen3_vl_text": "qwen3",
+}
+
+_HYBRID = "a hybrid of attention and recurrent layers"
+_RECURRENT = "a recurrent model"
+RECURRENT = {
+    **dict.fromkeys(("bamba", "falcon_h1", "jamba", "nemotron_h", "zamba", "zamba2", "plamo2", "zaya"), _HYBRID),
+    **dict.fromkeys(("kimi_linear", "lfm2", "lfm2_moe", "minimax", "olmo_hybrid", "recurrent_gemma"), _HYBRID),
+    **dict.fromkeys(("qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "hymba"), _HYBRID),
+    **dict.fromkeys(("mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv5", "rwkv6", "rwkv7", "xlstm"), _RECURRENT),
+    **dict.fromkeys(("retnet", "hgrn", "gla", "mamba_hybrid"), _RECURRENT),
+}
+_ENCODER, _BOTH, _PICTURES, _SOUND = "an encoder", "an encoder and a decoder", "a vision model", "an audio model"
+NO_DECODERS = {
+    **dict.fromkeys(("albert", "bert", "camembert", "deberta", "deberta-v2", "distilbert", "electra", "esm"), _ENCODER),
+    **dict.fromkeys(("ernie", "eurobert", "flaubert", "longformer", "modernbert", "mpnet", "nomic_bert"), _ENCODER),
+    **dict.fromkeys(("roberta", "roformer", "xlm", "xlm-roberta", "xlm-roberta-xl", "mobilebert"), _ENCODER),
+    **dict.fromkeys(("bart", "bigbird_pegasus", "blenderbot", "encoder-decoder", "fsmt", "led", "longt5"), _BOTH),
+    **dict.fromkeys(("m2m_100", "marian", "mbart", "mt5", "mvp", "nllb-moe", "pegasus", "pegasus_x"), _BOTH),
+    **dict.fromkeys(("prophetnet", "speech_to_text", "switch_transformers", "t5", "t5gemma", "umt5"), _BOTH),
+    **dict.fromkeys(("whisper", "seamless_m4t", "seamless_m4t_v2", "plbart"), _BOTH),
+    **dict.fromkeys(
+        ("beit", "clip", "convnext", "deit", "dinov2", "siglip", "siglip2", "swin", "vit"), "a vision model"
+    ),
+    **dict.fromkeys(("hubert", "wav2vec2", "wavlm", "encodec"), "an audio model"),
+}
+
+# Fields that decide nothing about what is stored: rates, seeds, tokens, how positions are turned, how a run behaves.
+_INERT = """
+activation activation_function alibi apply_residual_connection_post_layernorm architectures attention_multiplier
+attention_softmax_in_fp32 attn_implementation attn_logit_softcapping attn_scale attn_temperature_tuning auto_map
+aux_loss_alpha bad_words_ids boi_token_index bos_token cache_implementation chunk_size_feed_forward
+classifier_dropout_prob clip_qkv cross_attention_hidden_size dim_model_base dtype embedding_multiplier eoi_token_index
+eos_token ep_size experts_implementation final_logit_softcapping finetuning_task floor_scale for_llm_compressor
+gradient_checkpointing grouped_heads hidden_act hidden_activation id2label image_token_index init_std
+initial_context_length initializer_range input_jitter_noise is_decoder is_encoder_decoder keys_to_ignore_at_inference
+label2id layerdrop logit_scale logits_scaling masked_softmax_fusion max_length max_position_embeddings
+max_window_layers min_length mlp_type mm_tokens_per_image model_max_length model_type moe_layer_freq
+moe_router_use_sigmoid mrope_section multi_modal_projector_bias n_ctx n_group n_positions no_rope_layers
+norm_topk_prob norm_type num_beams num_experts_per_group num_labels original_max_position_embeddings output_attentions
+output_hidden_states output_router_logits pad_token partial_rotary_factor position_embedding_type prefix
+pretraining_tp problem_type prune_heads pruned_heads quantization_config query_pre_attn_scalar reorder_and_upcast_attn
+rescale_every resid_pdrop residual_multiplier return_dict rope_interleave rope_local_base_freq rope_parameters
+rope_pct rope_scaling rope_theta rope_type rotary rotary_emb_base rotary_pct routed_scaling_factor
+router_aux_loss_coef router_jitter_noise router_z_loss_coef scale_attention_softmax_in_fp32
+scale_attn_by_inverse_layer_idx scale_attn_weights scale_depth scale_emb scoring_func seq_aux seq_length skip_bias_add
+skip_bias_add_qkv sliding_window slow_but_exact sparsemixer summary_activation summary_first_dropout
+summary_proj_to_labels summary_type summary_use_proj swiglu_limit task_specific_params temperature text_config
+tie_encoder_decoder tie_word_embeddings tokenizer_class topk_group topk_method torch_dtype torchscript tpu_compat
+transformers.js_config transformers_version unk_token_id use_bfloat16 use_bidirectional_attention use_cache
+use_flash_attn use_mrope use_parallel_residual use_qk_norm use_sliding_window vocab_type
+"""
+INERT = frozenset(_INERT.split())
+INERT_ENDS = ("_token_id", "_token_index", "_eps", "_epsilon", "dropout", "_pdrop", "_dropout_prob", "_jitter", "_coef")
