@@ -153,13 +153,13 @@ def hours_table(runs, mfu, goodput=GOODPUT):
 
     >>> from lib.compute.gpu_hours import run
     >>> print(hours_table([run("llama 13b")], 0.45, 1.0))
-    run        GPU-hours published  GPU-hours planned  published / planned  utilisation implied
+    run        GPU-hours published  GPU-hours planned  published / planned  utilization implied
     LLaMA 13B              135,168            154,321                 0.88                0.514
     """
     check.several(runs=runs)
     check.instance(Run, **{f"runs[{place}]": run for place, run in enumerate(runs)})
     check.scalar(mfu=mfu, goodput=goodput)
-    head = ("run", "GPU-hours published", "GPU-hours planned", "published / planned", "utilisation implied")
+    head = ("run", "GPU-hours published", "GPU-hours planned", "published / planned", "utilization implied")
     return Table(head=head, rows=tuple(_hours(run, run.planned_gpu_hours(mfu, goodput)) for run in runs))
 
 
