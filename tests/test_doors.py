@@ -30,7 +30,7 @@ from lib.hardware import Cluster, accelerator
 from lib.layout import RULES as LAYOUT_RULES
 from lib.layout import Layout, place
 from lib.layout.slices import SCHEMES
-from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, ledger
+from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, Change, fit, ledger
 from lib.memory.measured import MEASURED
 from lib.memory.profiles import MEGATRON
 from lib.memory.timeline import timeline
@@ -217,6 +217,8 @@ EXAMPLES = (
     timeline(LEDGER.stages[0])[0],
     SCHEMES[0],
     MEASURED["GPT 15B, TP 8"],
+    FITTED := fit(LEDGER, CHIP),
+    Change(label="ZeRO 1", fit=FITTED, saved_bytes=1e9),
 )
 
 
@@ -358,6 +360,9 @@ VOCABULARY |= {
     ),
     **_same(Kind("text", NO_TEXT), "rank doubt cause"),
     "found": instance(LEDGER),
+    "fit": instance(FITTED),
+    "headroom": number(0.1, -0.1, 1.1),
+    "saved_bytes": number(1e9),
     **_same(SWITCH, "fits follows above_states with_experts"),
     **_same(positive(2.0), "expert_load states"),
     **_same(number(4.0, -1), "dropout_mask_bytes divisor"),
@@ -535,6 +540,8 @@ EXCEPTIONS = {
     **_same(Kind("days", NO_TEXT), "units.parse.unit units.show.unit units.show_roughly.unit"),
     "units.show.value": Kind(14.0, (True, 1j, [1.0], {}, np.array([1.0]))),
     **_same(Kind(14.0, NO_NUMBER + NOT_FINITE), " ".join(f"units.show_{what}.value" for what in SHOW)),
+    **_same(instance(CHIP), "memory.verdict.fit.accelerator memory.verdict.changes.accelerator"),
+    "memory.verdict.Fit.memory_bytes": positive(80e9),
     **_same(positive(1e9).or_none(), "memory.measured.Measured.peak_bytes memory.measured.Measured.static_bytes"),
     "memory.measured.Measured.other": instance(LEDGER).or_none(),
     "memory.measured.median_error.rows": Kind(tuple(MEASURED.values())[:3], None),
