@@ -124,3 +124,9 @@ def test_a_trial_on_a_tenth_takes_the_rate_that_the_law_gives_a_tenth():
     small = size_and_tokens(n_params=recipe.run.n_params / 10, n_tokens=recipe.run.n_tokens / 10)
     assert recipe.trial_lr_factor == approx(Recipe(run=small).lr_by_law / recipe.lr_by_law)
     assert recipe.trial_lr_factor > 1
+
+
+@pytest.mark.parametrize(("n_tokens", "slip"), [(1e100, "at most 1e\\+20"), (1.0, "at least two steps")])
+def test_tokens_that_make_no_run_are_refused_at_the_door(n_tokens, slip):
+    with pytest.raises(ValueError, match=rf"^n_tokens = \S+: {slip}"):
+        Recipe(run=size_and_tokens(n_params=1e9, n_tokens=n_tokens))

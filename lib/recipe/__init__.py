@@ -28,6 +28,7 @@ DECAY_SHARE = 0.2  # of what the warm-up leaves: a fifth as in SmolLM; SmolLM3 a
 END_SHARE = 0.1  # of the peak, for a cosine
 RAMP_SHARE = 0.02  # of the tokens: GPT-3's 4 to 12 of 300 billion are 1.3 to 4%
 RAMP_FIRST_SHARE = 0.125  # of the full batch; a choice
+LARGEST_RUN = 1e20  # tokens; beyond it a batch is no count that a float holds
 _SHARED_BY = (8, 4, 2, 1)  # devices that may share a layer, the most that a shape allows
 
 
@@ -82,7 +83,7 @@ class Recipe:
 
     Raises:
         TypeError: for something else.
-        ValueError: for a run shorter than two steps, or larger than a shape is searched for.
+        ValueError: for a run shorter than two steps, or larger than a shape or a batch is searched for.
 
     >>> small = Recipe(run=size_and_tokens(compute=1e22), setup=Setup())
     >>> f"{small.peak_lr:.1e}, {small.batch_tokens:,} tokens a step, {small.steps:,} steps"
@@ -100,6 +101,8 @@ class Recipe:
             check.instance(Transformer, given_shape=self.given_shape)
         if self.run.n_params > LARGEST_TARGET:
             raise ValueError(f"n_params = {self.run.n_params:g}: at most {LARGEST_TARGET:g}")
+        if self.run.n_tokens > LARGEST_RUN:
+            raise ValueError(f"n_tokens = {self.run.n_tokens:g}: at most {LARGEST_RUN:g}")
         if self.steps < 2:
             raise ValueError(
                 f"n_tokens = {self.run.n_tokens:g}: at least two steps of {self.batch_tokens:,} tokens, "
