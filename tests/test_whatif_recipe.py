@@ -71,10 +71,10 @@ def test_a_batch_that_the_devices_force_is_said():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"compute": 1e26}, "largest comparable published run"),
-        ({"compute": 1e17}, "smallest comparable published run"),
-        ({"compute": 1e25, "tokens_per_param": 2000}, "most tokens"),
-        ({"compute": 1e18, "tokens_per_param": 1}, "fewest tokens"),
+        ({"compute": 1e26}, "has more than 405.9B parameters"),
+        ({"compute": 1e17}, "has fewer than 70.43M parameters"),
+        ({"compute": 1e25, "tokens_per_param": 2000}, "has more than 15.6T tokens"),
+        ({"compute": 1e18, "tokens_per_param": 1}, "has fewer than 2.221B tokens"),
     ],
 )
 def test_a_size_or_a_length_that_nobody_published_is_said_to_be_extrapolated(settings, words):

@@ -51,14 +51,14 @@ def accumulation_steps(global_batch, data, micro_batch):
     >>> accumulation_steps(1000, 128, 2)
     Traceback (most recent call last):
     ...
-    ValueError: global_batch = 1000: a multiple of 128 copies x 2 sequences = 256; nearest 768 or 1024
+    ValueError: global_batch = 1000: a multiple of 128 x 2 = 256; nearest 768 or 1024
     """
     check.integer(global_batch=global_batch, data=data, micro_batch=micro_batch)
     unit = data * micro_batch
     if global_batch % unit:
         below, above = global_batch // unit * unit, -(-global_batch // unit) * unit
         near = " or ".join(str(batch) for batch in (below, above) if batch)
-        wanted = f"a multiple of {data} copies x {micro_batch} sequences = {unit}"
+        wanted = f"a multiple of {data} x {micro_batch} = {unit}"
         raise ValueError(f"global_batch = {global_batch}: {wanted}; nearest {near}")
     return global_batch // unit
 

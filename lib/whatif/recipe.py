@@ -134,20 +134,14 @@ def _notes(recipe):
         "The rate is what others would probably have chosen, and few of them tried a second one at full size: "
         "sweep before a run that costs much."
     ]
-    for words, field in (
-        (("largest", "smallest"), "n_params"),
-        (("most tokens of any", "fewest tokens of any"), "n_tokens"),
-    ):
+    for field, unit in (("n_params", "parameters"), ("n_tokens", "tokens")):
         value, known = getattr(recipe.run, field), [getattr(run, field) for run in COMPARABLE]
         if not min(known) <= value <= max(known):
-            end, word = (max(known), words[0]) if value > max(known) else (min(known), words[1])
-            notes.append(
-                f"The {word} comparable published run has {show(end, _UNITS[field])}: the law of habit is extrapolated."
+            end = (
+                f"more than {show(max(known), unit)}" if value > max(known) else f"fewer than {show(min(known), unit)}"
             )
+            notes.append(f"No comparable published run has {end}: the law of habit is extrapolated.")
     return tuple(notes)
-
-
-_UNITS = {"n_params": "parameters", "n_tokens": "tokens"}
 
 
 def _chart(recipe):
