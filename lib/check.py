@@ -204,6 +204,19 @@ def natural(**values):
     _integers(COUNT, values)
 
 
+def at_most(limit, **values):
+    """Refuse a number above a limit, for work that grows with it.
+
+    >>> at_most(10_000, n_starts=10**9)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_starts = 1000000000: at most 10,000
+    """
+    for name, value in values.items():
+        if value > limit:
+            raise ValueError(f"{name} = {figure(value)}: at most {limit:,}")
+
+
 def boolean(**values):
     """Refuse what is not True or False.
 

@@ -1,11 +1,14 @@
 """Intervals by resampling: the same whatever computes them, of the right size, and refused where they say nothing."""
 
+import math
 import re
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 from multiprocessing import get_context
 from time import process_time
 
+import numpy as np
 import pytest
 
 from lib.fit import bootstrap, fit_law
@@ -30,7 +33,7 @@ def serial(fit):
 def test_a_seed_gives_the_same_intervals_and_another_others(fit, serial):
     assert bootstrap(fit, n_resamples=12, seed=3, n_starts=2) == serial
     assert bootstrap(fit, n_resamples=12, seed=4, n_starts=2).constants != serial.constants
-    assert bootstrap(fit, n_resamples=5, seed=3, n_starts=2).constants == serial.constants[:5]
+    assert bootstrap(fit, n_resamples=10, seed=3, n_starts=2).constants == serial.constants[:10]
 
 
 def test_threads_and_processes_give_the_same_as_none(fit, serial):
@@ -112,6 +115,9 @@ def test_a_refit_takes_its_share_of_two_minutes(fit):
     [
         ({"executor": 5}, TypeError, "executor = 5 (int): a concurrent.futures.Executor"),
         ({"n_resamples": 0}, ValueError, "n_resamples = 0: a whole number, 1 or more"),
+        ({"n_resamples": 9}, ValueError, "n_resamples = 9: at least 10"),
+        ({"n_resamples": 10**9}, ValueError, "n_resamples = 1000000000: at most 10,000"),
+        ({"n_starts": 10**9}, ValueError, "n_starts = 1000000000: at most 10,000"),
         ({"n_starts": 1.5}, TypeError, "n_starts = 1.5 (float): a whole number, 1 or more"),
         ({"seed": -1}, ValueError, "seed = -1: a whole number, 0 or more"),
     ],
@@ -135,4 +141,25 @@ def test_fewer_than_ten_runs_are_refused():
 def test_runs_of_which_no_resample_can_be_fitted_are_refused(fit, monkeypatch):
     monkeypatch.setattr("lib.fit.resampling.FEWEST_DISTINCT", 21)
     with pytest.raises(ValueError, match="hardly a resample has 21 different sizes"):
-        bootstrap(fit, n_resamples=1)
+        bootstrap(fit, n_resamples=10)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda found: found.loss(np.array([1e9, 2e9]), 2e10), "n_params (array of float64): one number"),
+        (lambda found: found.loss(1e9, np.array([1e9, 2e9])), "n_tokens (array of float64): one number"),
+        (lambda found: found.optimum(np.array([1e21, 1e22])), "compute (array of float64): one number"),
+        (lambda found: found.interval("E", np.array([0.8])), "level (array of float64): one number"),
+        (lambda found: replace(found, constants=5), "constants = 5 (int)"),
+    ],
+)
+def test_intervals_are_of_one_number_and_never_mix_those_of_several(serial, call, said):
+    with pytest.raises(TypeError, match=f"^{re.escape(said)}"):
+        call(serial)
+
+
+@pytest.mark.parametrize("rows", [((2.0,) * 5,), ((2.0,) * 4,) * 10, ((2.0, 1.0, 1.0, 0.3, math.nan),) * 10])
+def test_refits_that_are_none_are_refused(serial, rows):
+    with pytest.raises(ValueError, match=r"^constants"):
+        replace(serial, constants=rows)

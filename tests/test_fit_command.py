@@ -18,7 +18,7 @@ TRUTH = ScalingLaw(name="the truth", E=1.7, A=400.0, B=1500.0, alpha=0.33, beta=
 SIZES, TOKENS = zip(*product((3e7, 1e8, 4e8, 2e9), (1e9, 8e9, 6e10, 5e11)), strict=True)
 RUNS = of_law(TRUTH, SIZES, TOKENS, noise=0.003, seed=5)
 FEW = ("--starts", "5")
-QUICK = ("--resamples", "4", *FEW)
+QUICK = ("--resamples", "10", *FEW)
 
 
 def table(folder, runs=RUNS, head="n_params,n_tokens,loss", **columns):
@@ -57,7 +57,7 @@ def test_a_table_is_answered_with_constants_intervals_holdout_and_optimum(path):
     said = answered(path, *QUICK)
     for name in ("E", "A", "B", "alpha", "beta"):
         assert re.search(rf"^  {name} +[0-9.,]+( nats per token)?  \([0-9.,]+ to [0-9.,]+\)$", said, re.MULTILINE)
-    assert "Constants (80% of 4 resamples)" in said
+    assert "Constants (80% of 10 resamples)" in said
     assert "Hold-out: the 2 largest runs, predicted from the other 14" in said
     assert "PASS       the runs tell the constants apart: condition number" in said
     assert len(re.findall("^Best use of ", said, re.MULTILINE)) == 2
@@ -136,9 +136,38 @@ def test_least_squares_and_no_resamples_are_answered(path):
 def test_too_few_runs_for_intervals_are_fitted_all_the_same(tmp_path):
     places = [0, 3, 5, 6, 9, 11, 12, 15]
     where = table(tmp_path, RUNS.take(places))
-    said = " ".join(answered(where, "--hold-out", "4", *FEW).split())
+    said = " ".join(answered(where, *FEW).split())
     assert "Note: no intervals: runs.csv: 8 runs: at least 10 for intervals by resampling" in said
-    assert "Note: no hold-out: runs.csv: 4 runs for 5 constants" in said
+    five = table(tmp_path, RUNS.take([0, 3, 5, 9, 15]))
+    said = " ".join(answered(five, *FEW).split())
+    assert "Note: no hold-out: n_held = 1 of 5 runs: those that are left: runs.csv: 4 runs for 5 constants" in said
+
+
+def test_all_runs_inside_warmup_leave_nothing_to_fit(tmp_path):
+    where = table(tmp_path, warmup_share=[1] * len(RUNS))
+    assert "runs.csv: all 16 runs ended inside warm-up; none is left" in refused(where, "--without-warmup", *FEW)
+
+
+def test_an_answer_of_a_budget_far_away_shows_its_small_numbers(path):
+    said = answered(path, "--budget", "1e60", "--budget", "1e5", "--resamples", "0", *FEW)
+    ratios = re.findall(r"tokens per parameter +(\S+)", said)
+    assert len(ratios) == 2
+    assert all(float(ratio.replace(",", "")) > 0 for ratio in ratios)
+
+
+def test_a_picture_that_cannot_be_written_leaves_the_old_one(tmp_path, path, monkeypatch):
+    (tmp_path / "fit.svg").write_text("old", encoding="utf-8")
+
+    def full(self, text, **given):
+        with self.open("w", **given) as file:
+            file.write(text[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", full)
+    said = refused(path, *QUICK, "--plot", str(tmp_path / "fit.svg"))
+    assert "fit.svg': cannot be written: No space left on device" in said
+    assert (tmp_path / "fit.svg").read_text(encoding="utf-8") == "old"
+    assert [each.name for each in tmp_path.glob("fit*")] == ["fit.svg"]
 
 
 def test_losses_like_bits_are_said(tmp_path):
@@ -164,10 +193,21 @@ def test_the_plot_is_one_sound_svg_with_both_pictures(tmp_path, path):
         (["--budget", "0"], "budget = 0: a number above 0"),
         (["--budget", "much"], "budget = 'much': a number"),
         (["--objective", "cosine"], "objective = 'cosine': one of huber, least squares"),
-        (["--starts", "0"], "n_starts = 0: a whole number, 1 or more"),
-        (["--resamples", "-1", *FEW], "n_resamples = -1: a whole number, 0 or more"),
+        (["--budget", "1e-5", *FEW], "compute = 1e-5: too little for one parameter and one token"),
+        (["--starts", "0"], "handbook: starts = 0: a whole number, 1 or more"),
+        (["--starts", "1000000000"], "starts = 1000000000: at most 10,000"),
+        (["--starts", "\uff14"], "a whole number"),
+        (["--resamples", "-1", *FEW], "handbook: resamples = -1: a whole number, 0 or more"),
+        (["--resamples", "1"], "resamples = 1: at least 10, or 0 for no intervals"),
+        (["--resamples", "1000000000"], "resamples = 1000000000: at most 10,000"),
+        (["--hold-out", "0", *FEW], "handbook: hold_out = 0: a whole number, 1 or more"),
+        (["--hold-out", "100", *FEW], "handbook: hold_out = 100: fewer than the 16 runs of runs.csv"),
+        (["--hold-out", "12", *FEW], "hold_out = 12 of 16 runs: those that are left: runs.csv: 4 runs for 5 constants"),
+        (["--workers", "2000000000000"], "workers = 2000000000000: a whole number from 1 to 64"),
+        (["--loss", ""], "loss = '': the name of a column"),
+        (["--loss", "n_params"], "runs.csv, column n_params: taken for n_params and for loss"),
         (["--resamples", "many"], "resamples = 'many': a whole number"),
-        (["--workers", "0"], "workers = 0: a whole number, 1 or more"),
+        (["--workers", "0"], "workers = 0: a whole number from 1 to 64"),
         (["--seed", "-1"], "seed = -1: a whole number, 0 or more"),
         (["--plot", "fit.png"], "--plot = 'fit.png': a file name that ends in .svg"),
         (["--plot", "nowhere/fit.svg"], "--plot = 'nowhere/fit.svg': the folder does not exist"),

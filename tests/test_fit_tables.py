@@ -16,7 +16,7 @@ RUNS = of_law(law("Besiroglu 2024"), SIZES, TOKENS, noise=0.003)
 
 @pytest.fixture(scope="module")
 def resampled():
-    return bootstrap(fit_law(RUNS, n_starts=5), n_resamples=5, n_starts=1)
+    return bootstrap(fit_law(RUNS, n_starts=5), n_resamples=10, n_starts=1)
 
 
 def test_designs_stand_beside_each_other_with_their_verdicts():

@@ -1,8 +1,10 @@
 """Whether runs can tell the constants of a law apart: known designs, and what a change of units may not change."""
 
 import math
+import re
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -153,3 +155,34 @@ def test_two_equal_token_counts_are_refused():
 def test_too_few_runs_are_refused_by_their_number():
     assert design([1e8, 1e9, 1e10], [1e9, 1e10, 1e11]).explanation.startswith("3 runs for 5 constants")
     assert Design(runs=Runs(n_params=[1e8], n_tokens=[1e9], loss=[3.0])).explanation.startswith("1 run for 5")
+
+
+@pytest.mark.parametrize("beta", [1e9, 1e-300, 5e-324])
+def test_an_exponent_that_no_float_can_show_is_refused(beta):
+    with pytest.raises(ValueError, match=r"^beta = .*: an exponent that a float can hold"):
+        same_losses(HOFFMANN, (0.5, 1e9), beta)
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "said"),
+    [
+        (None, TypeError, "columns = None (NoneType): a sequence of columns"),
+        (5.0, TypeError, "columns = 5.0 (float): a sequence of columns"),
+        ([], TypeError, "columns = [] (list): a sequence of columns"),
+        ([[1.0, 2.0], [1.0]], ValueError, "columns[1] = 1 entries: 2, as the first"),
+        ([[1.7e308, 1.7e308]], ValueError, "columns = inf: a finite number"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(columns, error, said):
+    with pytest.raises(error, match=f"^{re.escape(said)}"):
+        singular_values(columns)
+
+
+def test_singular_values_of_numbers_near_the_ends_of_a_float():
+    assert singular_values([[3e200, 0.0], [0.0, 4e200]]) == pytest.approx([4e200, 3e200])
+    assert singular_values([[3e-200, 0.0], [0.0, 4e-200]]) == pytest.approx([4e-200, 3e-200])
+
+
+def test_one_exponent_for_several_laws_is_refused():
+    with pytest.raises(TypeError, match=r"^beta \(array of float64\): one number"):
+        same_losses(HOFFMANN, (1e9, 1e12), np.array([0.3, 0.4]))

@@ -1,6 +1,7 @@
 """Parabolas at fixed budgets: exact where the curve is one, biased in a known direction where it is not."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.fit import approach_2, isoflop_runs, parabola
-from lib.runs import Runs, of_law
+from lib.runs import Runs, of_law, published
 from lib.scaling import ScalingLaw, law
 
 BUDGETS = (1e18, 1e19, 1e20, 1e21)
@@ -77,15 +78,36 @@ def test_budgets_that_differ_by_a_few_percent_are_one():
     ("call", "message"),
     [
         (lambda: parabola([1e8, 1e9], [3.0, 2.0]), "n_params = 2 different sizes at one budget: at least 3"),
-        (lambda: parabola([1e8, 1e9, 1e10], [2.0, 3.0, 2.0]), "loss = 2 to 3: no minimum at this budget"),
+        (lambda: parabola([1e8, 1e9, 1e10], [2.0, 3.0, 2.0]), "loss = 2 to 3: no minimum near these sizes"),
         (lambda: approach_2(isoflop_runs(EQUAL, (1e20,))), "1 budget: at least 2"),
         (lambda: approach_2(of_law(EQUAL, [1e8, 1e9, 1e10], [2e9, 2e10, 2e11])), "n_params = 1 different size"),
         (lambda: isoflop_runs(EQUAL, BUDGETS, factor=0.0), "factor = 0"),
+        (lambda: isoflop_runs(EQUAL, BUDGETS, factor=1e308), r"factor = 1e308: from 1e-06 to 1e\+06"),
+        (lambda: isoflop_runs(EQUAL, BUDGETS, n_sizes=10**9), "n_sizes = 1000000000: at most 1,000"),
+        (lambda: parabola([1e8, 1e9, 1e10], [3.0, 2.0, 1.0000001]), "loss = 1 to 3: no minimum near these sizes"),
+        (lambda: approach_2(published("Pythia", "Pythia deduped")), "runs of 2 corpora"),
     ],
 )
 def test_runs_that_lie_on_no_budgets_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda fit: isoflop_runs(EQUAL, 1e20), r"budgets = 1e\+20"),
+        (lambda fit: isoflop_runs(EQUAL, BUDGETS, centre=np.array([1.0, 2.0])), "centre"),
+        (lambda fit: fit.optimum(np.array([1e20, 1e21])), "compute"),
+        (lambda fit: fit.size_ratio(EQUAL, np.array([1e20, 1e21])), "compute"),
+        (lambda fit: replace(fit, budgets=5), "budgets = 5"),
+        (lambda fit: replace(fit, losses=("a", *fit.losses[1:])), r"losses\[0\] = 'a'"),
+        (lambda fit: replace(fit, inside=(1, *fit.inside[1:])), r"inside\[0\] = 1"),
+    ],
+)
+def test_what_is_no_budget_or_no_single_number_is_refused(call, said):
+    with pytest.raises(TypeError, match=f"^{said}"):
+        call(approach_2(isoflop_runs(EQUAL, BUDGETS)))
 
 
 def test_the_two_methods_agree_where_both_are_right():

@@ -1,6 +1,7 @@
 """Tables as people write them: what is read, and for each slip one message with file, row and column."""
 
 import math
+import os
 import re
 
 import pytest
@@ -133,6 +134,14 @@ def test_warmup_is_a_share_where_no_value_is_above_one(tmp_path):
         (5, 1, 140_000, "row 5 (line 6), column n_tokens = 140000: the other rows lie between"),
         (6, 0, 12, "row 6 (line 7), column n_params = 12: the other rows lie between 7e+07 and 6.9e+09"),
         (6, 0, 12_000, "row 6 (line 7), column n_params = 12000: the other rows"),
+        (6, 0, 1e17, "row 6 (line 7), column n_params = 1e+17: more than any run has; is it written in full already?"),
+        (4, 0, "1.400.000.000", "without thousands separators: 1400000000"),
+        (4, 2, '"2,345"', "column loss = '2,345': a plain number, such as 1300000000 or 1.3e9; a decimal point is "
+         "written 2.345, a thousand 2345"),
+        (4, 2, "\uff12.\uff13", "row 4 (line 5), column loss = '\uff12.\uff13': a plain number"),
+        (4, 2, "\u0663", "row 4 (line 5), column loss = '\u0663': a plain number"),
+        (4, 2, 18.2, "row 4 (line 5), column loss = 18.2: guessing among a million tokens costs 13.8 nats; is it a "
+         "perplexity"),
     ],
 )  # fmt: skip
 def test_a_slip_in_one_cell_is_named_with_file_row_and_column(tmp_path, row, column, cell, said):
@@ -162,6 +171,36 @@ def test_two_columns_that_may_be_the_same_thing_are_named(tmp_path):
         refusal(path)
         == "runs.csv: the columns params and n_params may both be n_params; name one with --n-params COLUMN"
     )
+
+
+def test_one_column_cannot_be_two_things(tmp_path):
+    assert "column n_params: taken for n_params and for loss" in refusal(write(tmp_path), loss="n_params")
+
+
+def test_of_columns_spelled_alike_the_one_that_is_named_exactly_is_read(tmp_path):
+    path = write(tmp_path, [(*row, row[2] + 0.1) for row in ROWS], "n_params,n_tokens,loss,Loss")
+    assert read_runs(path, loss="loss")[0].loss[0] == 3.9
+    assert read_runs(path, loss="Loss")[0].loss[0] == 4.0
+
+
+@pytest.mark.parametrize("called", ["", "  "])
+def test_a_column_without_a_name_is_refused(tmp_path, called):
+    with pytest.raises(ValueError, match=r"^loss = '.*': the name of a column"):
+        read_runs(write(tmp_path), loss=called)
+    with pytest.raises(TypeError, match=r"^loss = 5"):
+        read_runs(write(tmp_path), loss=5)
+
+
+def test_a_column_of_warmup_that_is_not_read_is_said(tmp_path):
+    path = write(tmp_path, [(*row, 2000) for row in ROWS], "n_params,n_tokens,loss,warmup_steps")
+    assert read_runs(path)[1] == (
+        "runs.csv, column warmup_steps: not read; --warmup takes a column of tokens, or of shares of the run",
+    )
+
+
+def test_sizes_in_full_that_are_called_billions_are_refused(tmp_path):
+    said = refusal(write(tmp_path), params_in="billions", tokens_in="billions")
+    assert "column n_params = 7e+16: more than any run has" in said
 
 
 def test_a_repeated_row_is_named_with_its_first(tmp_path):
@@ -215,11 +254,24 @@ def test_losses_in_nats_are_not_suspected(name, factor):
     [
         ("", "empty; a head and a row for each run"),
         ("n_params,n_tokens,loss\n", "a head without a row"),
-        ('n_params,n_tokens,loss\n1e9,2e10,"2.5\n', "no CSV"),
+        ('n_params,n_tokens,loss\n1e9,2e10,"2.5\n', "runs.csv, line 2: no CSV"),
+        (f"n_params,n_tokens,loss\n1e9,2e10,{'9' * 140_000}\n", "runs.csv, line 2: no CSV: field larger"),
+        ("# my runs\nn_params,n_tokens,loss\n", "row 1 (line 2): 3 cells, the head, '# my runs', has 1"),
+        ("n_params,n_tokens,loss,loss\n1e9,2e10,2.5,3\n", "columns loss and loss may both be loss; give one another"),
+        ("n_params,n_tokens,loss,corpus\n1e9,2e10,2.5,C4\n1e9,4e10,2.4,c4\n",
+         "row 2 (line 3), column corpus = 'c4': 'C4' in row 1 (line 2); one spelling"),
+        ("n_params,n_tokens,loss,warmup_share\n1e9,2e10,2.5,1.5\n",
+         "row 1 (line 2), column warmup_share = 1.5: a share of the run, at most 1"),
+        ("n_params,n_tokens,loss,warmup_tokens\n1e9,2e10,2.5,0.05\n",
+         "row 1 (line 2), column warmup_tokens = 0.05: tokens, as the rest of the column"),
+        ("n_params,n_tokens,loss,warmup\n1e9,2e10,2.5,1e8\n1e9,4e10,2.4,0.1\n",
+         "row 2 (line 3), column warmup = 0.1: tokens, as the rest of the column"),
+        ("n_params,n_tokens,loss,warmup\n1e9,2e10,2.5,5%\n", "column warmup = '5%': a plain number, such as "
+         "1300000000 or 1.3e9; a share, such as 0.05 for 5%"),
         ("n_params,n_tokens,loss,corpus\n1e9,2e10,2.5,\n", "row 1 (line 2), column corpus: empty"),
         ("n_params,n_tokens,loss,warmup\n1e9,2e10,2.5,-1\n", "column warmup = '-1': a number of 0 or more"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_no_table_of_runs_is_refused(tmp_path, text, said):
     path = tmp_path / "runs.csv"
     path.write_text(text, encoding="utf-8")
@@ -228,7 +280,7 @@ def test_a_file_that_is_no_table_of_runs_is_refused(tmp_path, text, said):
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     (tmp_path / "binary.csv").write_bytes(b"n_params,n_tokens\xff\xfe\x00")
-    assert "no text in UTF-8" in refusal(tmp_path / "binary.csv")
+    assert "binary.csv, line 1: no text in UTF-8" in refusal(tmp_path / "binary.csv")
     with pytest.raises(ValueError, match=r"missing\.csv: cannot be read: No such file or directory"):
         read_runs(tmp_path / "missing.csv")
     with pytest.raises(ValueError, match="cannot be read: Is a directory"):
@@ -239,6 +291,34 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
 def test_what_is_no_path_is_refused(path):
     with pytest.raises(TypeError, match=r"^path = .*: the path of a CSV file"):
         read_runs(path)
+
+
+@pytest.mark.parametrize("path", ["", "runs\0.csv"])
+def test_a_path_that_no_file_can_have_is_refused(path):
+    with pytest.raises(ValueError, match=r"^path = .*: the path of a CSV file"):
+        read_runs(path)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_a_device_is_not_read(device):
+    with pytest.raises(ValueError, match=f"^{device}: cannot be read: a device or a pipe"):
+        read_runs(device)
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "runs.csv")
+    with pytest.raises(ValueError, match=r"runs\.csv: cannot be read: a device or a pipe"):
+        read_runs(tmp_path / "runs.csv")
+
+
+def test_a_file_too_large_for_a_table_of_runs_is_not_read(tmp_path):
+    with (tmp_path / "runs.csv").open("wb") as file:
+        file.truncate(50_000_000)
+    assert "runs.csv: more than 20 MB" in refusal(tmp_path / "runs.csv")
+
+
+def test_more_runs_than_a_fit_can_take_are_refused(tmp_path):
+    assert "10,001 rows: at most 10,000" in refusal(write(tmp_path, [(1e9, 2e10 + k, 2.5) for k in range(10_001)]))
 
 
 @pytest.mark.parametrize("name", ["params_in", "tokens_in", "loss_in"])

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,6 +101,38 @@ def test_groups_hold_every_run_once():
     assert alone.by_group() == {"mine.csv": alone}
 
 
+@pytest.mark.parametrize("verb", ["take", "without"])
+@pytest.mark.parametrize(
+    ("places", "error", "said"),
+    [
+        (None, TypeError, "places = None (NoneType): a sequence, whole numbers"),
+        ("01", TypeError, "places = '01' (str): a sequence"),
+        ({0, 1}, TypeError, "places = {0, 1} (set): a sequence"),
+        ([0, "a"], TypeError, "places[1] = 'a' (str): a whole number, 0 or more"),
+        ([True], TypeError, "places[0] = True (bool)"),
+        ([0.0], TypeError, "places[0] = 0.0 (float)"),
+        ([-1], ValueError, "places[0] = -1: a whole number, 0 or more"),
+        ([3], ValueError, "places = 3: below 3, the number of runs"),
+    ],
+)
+def test_places_that_no_run_has_are_refused(verb, places, error, said):
+    with pytest.raises(error, match=re.escape(said)):
+        getattr(SMALL, verb)(places)
+
+
+def test_no_run_at_all_is_refused():
+    with pytest.raises(ValueError, match="places = 0 of 3 runs"):
+        SMALL.take([])
+    with pytest.raises(ValueError, match="places = 0 of 3 runs"):
+        SMALL.without(range(3))
+
+
+@pytest.mark.parametrize("noise", [1.5, 1e308, np.array([0.01])])
+def test_noise_beyond_the_loss_itself_is_refused(noise):
+    with pytest.raises((TypeError, ValueError), match=r"^noise"):
+        of_law(law("besiroglu"), [1e9], [2e10], noise=noise)
+
+
 def test_long_warmups_are_found_by_their_share():
     runs = Runs(n_params=[1e8] * 3, n_tokens=[1e9, 2e9, 1e10], loss=[4, 3.6, 3.1], warmup_tokens=[1e9, 1e9, 1e9])
     assert runs.in_warmup() == (0,)
@@ -119,6 +152,9 @@ def test_long_warmups_are_found_by_their_share():
         ({"groups": ["C4", 5, "C4"]}, TypeError, "groups[1] = 5 (int): text"),
         ({"warmup_tokens": [0.0, -1.0, 0.0]}, ValueError, "warmup_tokens[1] = -1: a finite number, 0 or more"),
         ({"name": 5}, TypeError, "name = 5 (int): text"),
+        ({"n_params": []}, ValueError, "n_params = 0 entries: at least one run"),
+        ({"n_params": {1e8, 1e9, 1e10}}, TypeError, "(set): a sequence"),
+        ({"loss": SMALL}, TypeError, "(Runs): a sequence, one entry a run"),
     ],
 )
 def test_columns_that_are_not_what_they_should_be_are_refused(changes, error, message):

@@ -1,6 +1,8 @@
 """The command `handbook fit`: a table of runs in, a law with what speaks for and against it out."""
 
 import json
+import os
+import re
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from multiprocessing import get_context
@@ -10,6 +12,7 @@ from textwrap import fill
 import click
 
 COLUMNS = ("n_params", "n_tokens", "compute", "loss", "group", "warmup")
+MOST_WORKERS = 64  # each a Python of its own with SciPy in it
 
 
 @click.command()
@@ -48,14 +51,19 @@ def fit(path, as_json, plot, **given):
     try:
         columns = {name: given.pop(name) for name in COLUMNS}
         units = {name: given.pop(name) for name in ("params_in", "tokens_in", "loss_in")}
-        runs, notes = read_runs(path, **units, **{name: called for name, called in columns.items() if called})
+        runs, notes = read_runs(path, **units, **{name: word for name, word in columns.items() if word is not None})
         _check_plot(plot)
         reports, refused = _reports(runs, **given)
     except (TypeError, ValueError) as error:
-        raise click.UsageError(" ".join(str(error).split())) from None
-    if plot:
+        raise click.UsageError(" ".join(_as_options(str(error)).split())) from None
+    if plot is not None:
         _draw(plot, reports)
     click.echo(_as_json(runs, notes, reports, refused) if as_json else _as_text(notes, reports, refused))
+
+
+def _as_options(message):
+    """A refusal of the library in the command's words: n_starts is --starts here."""
+    return re.sub(r"\bn_(starts|resamples) = ", r"\1 = ", message).replace("n_held = ", "hold_out = ")
 
 
 def _check_plot(plot):
@@ -83,7 +91,7 @@ def _reports(runs, budget, objective, starts, resamples, hold_out, without_warmu
     with _workers(_whole("workers", workers)) as executor:
         for name, part in runs.by_group().items():
             try:
-                kept = part.without(part.in_warmup()) if without_warmup else part
+                kept = _out_of_warmup(part) if without_warmup else part
                 reports.append(report(kept, executor=executor, **settings))
             except ValueError as error:
                 refused[name] = str(error)
@@ -92,9 +100,16 @@ def _reports(runs, budget, objective, starts, resamples, hold_out, without_warmu
     return reports, refused
 
 
+def _out_of_warmup(runs):
+    warm = runs.in_warmup()
+    if len(warm) == len(runs):
+        raise ValueError(f"{runs.name}: all {len(runs)} runs ended inside warm-up; none is left")
+    return runs.without(warm)
+
+
 def _workers(number):
-    if number < 1:
-        raise ValueError(f"workers = {number}: a whole number, 1 or more")
+    if not 1 <= number <= MOST_WORKERS:
+        raise ValueError(f"workers = {number}: a whole number from 1 to {MOST_WORKERS}")
     return ProcessPoolExecutor(number, mp_context=get_context("spawn")) if number > 1 else nullcontext()
 
 
@@ -111,20 +126,23 @@ def _number(name, text):
 
 
 def _whole(name, text):
-    try:
-        value = int(text)
-    except ValueError:
-        raise ValueError(f"{name} = {text!r}: a whole number") from None
-    return value
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
+        raise ValueError(f"{name} = {text!r}: a whole number")
+    return int(text)
 
 
 def _draw(plot, reports):
     from lib.plots.fits import fit_sheet
 
     text = fit_sheet([(found.name if len(reports) > 1 else "", found.fit, found.held) for found in reports])
+    beside = Path(f"{plot}.part")  # so that a full disk leaves no half of a picture, and keeps the old one
     try:
-        Path(plot).write_text(text, encoding="utf-8")
+        if Path(plot).is_dir():
+            raise IsADirectoryError(None, "Is a directory")
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, plot)
     except OSError as error:
+        beside.unlink(missing_ok=True)
         raise click.UsageError(f"--plot = {plot!r}: cannot be written: {error.strerror}") from None
 
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from lib import check
-from lib.fit.law import Fit, fit_law
+from lib.fit.law import MOST_STARTS, OBJECTIVES, Fit, fit_law
 from lib.runs import Runs
 
 SHARE = 8  # one run in eight is held out
@@ -59,12 +59,19 @@ def hold_out(runs, n_held=None, objective="huber", n_starts=100, seed=0):
         ValueError: if the runs that are left cannot be fitted.
     """
     check.instance(Runs, runs=runs)
+    check.choice(OBJECTIVES, objective=objective)
+    check.integer(n_starts=n_starts)
+    check.at_most(MOST_STARTS, n_starts=n_starts)
+    check.natural(seed=seed)
     if n_held is None:
         n_held = max(1, len(runs) // SHARE)
     check.integer(n_held=n_held)
     if n_held >= len(runs):
-        raise ValueError(f"n_held = {n_held}: fewer than the {len(runs)} runs of {runs.name}")
+        raise ValueError(f"n_held = {check.figure(n_held)}: fewer than the {len(runs)} runs of {runs.name}")
     compute = runs.compute
     largest = sorted(range(len(runs)), key=lambda k: (-compute[k], k))[:n_held]
-    left = runs.without(largest)
-    return HoldOut(fit=fit_law(left, objective, n_starts, seed), held=runs.take(sorted(largest)))
+    try:
+        fit = fit_law(runs.without(largest), objective, n_starts, seed)
+    except ValueError as refused:
+        raise ValueError(f"n_held = {n_held} of {len(runs)} runs: those that are left: {refused}") from None
+    return HoldOut(fit=fit, held=runs.take(sorted(largest)))

@@ -12,11 +12,16 @@ import numpy as np
 from lib import check
 from lib.compute import train_flops
 from lib.elementwise import log
+from lib.fit.law import refuse_pooling
 from lib.runs import Runs, of_law
 from lib.scaling import ScalingLaw
 
 SAME_BUDGET = 0.05  # runs whose compute differs by less belong together
+FEWEST_BUDGETS = 2  # a line has two
 FEWEST_SIZES = 3  # a parabola has three constants
+MOST_SIZES = 1_000  # of a budget
+_FAR = 3.0  # half-widths of the sizes that were run: a minimum beyond is no finding
+_FACTORS = (1e-6, 1e6)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +32,18 @@ class IsoflopFit:
     n_params: tuple[float, ...]  # the minimum of each parabola
     losses: tuple[float, ...]  # the loss there, nats per token
     inside: tuple[bool, ...]  # whether the minimum lies among the sizes that were run
+
+    def __post_init__(self):
+        for name in ("budgets", "n_params", "losses", "inside"):
+            column = getattr(self, name)
+            if not isinstance(column, tuple) or len(column) < FEWEST_BUDGETS:
+                raise TypeError(f"{name} = {check.short(column)}: a tuple, one entry for each of at least two budgets")
+            if len(column) != len(self.budgets):
+                raise ValueError(f"{name} = {len(column)} entries: {len(self.budgets)}, one for each budget")
+            for place, entry in enumerate(column):
+                (check.boolean if name == "inside" else check.positive)(**{f"{name}[{place}]": entry})
+        if len(set(self.budgets)) < FEWEST_BUDGETS:
+            raise ValueError(f"budgets = {self.budgets[0]:g} only: at least two for a line through their minima")
 
     @property
     def _line(self):
@@ -44,9 +61,12 @@ class IsoflopFit:
         Args:
             compute: training compute, FLOP, > 0.
         """
+        check.scalar(compute=compute)
         check.positive(compute=compute)
         slope, level = self._line
-        n_params = math.exp(level + slope * math.log(compute))
+        log_params = level + slope * math.log(compute)
+        check.exponent(log_params=log_params)
+        n_params = math.exp(log_params)
         return n_params, check.result(n_tokens=compute / train_flops(n_params, 1.0))
 
     def size_ratio(self, law, compute):
@@ -57,6 +77,7 @@ class IsoflopFit:
             compute: training compute, FLOP, > 0.
         """
         check.instance(ScalingLaw, law=law)
+        check.scalar(compute=compute)
         return self.optimum(compute)[0] / law.optimum(compute)[0]
 
 
@@ -78,7 +99,7 @@ class Parabola:
             n_params: parameters, > 0; float or array.
         """
         check.positive(n_params=n_params)
-        return self.loss + self.curvature * log(n_params / self.n_params) ** 2
+        return self.loss + self.curvature * (log(n_params) - log(self.n_params)) ** 2
 
 
 def parabola(n_params, loss):
@@ -89,7 +110,7 @@ def parabola(n_params, loss):
         loss: the loss of each, nats per token, > 0.
 
     Raises:
-        ValueError: for too few sizes, or losses that have no minimum.
+        ValueError: for too few sizes, or losses that have no minimum near them.
 
     Source: Hoffmann et al. 2022, arXiv:2203.15556, section 3.2 (approach 2).
 
@@ -105,10 +126,10 @@ def parabola(n_params, loss):
         )
     middle = math.log(sizes[0] * sizes[-1]) / 2
     curvature, slope, level = map(float, np.polyfit(np.log(runs.n_params) - middle, runs.loss, 2))
-    if curvature <= 0:
+    at = -slope / (2 * curvature) if curvature > 0 else math.inf
+    if abs(at) > _FAR * math.log(sizes[-1] / sizes[0]) / 2:
         low, high = min(runs.loss), max(runs.loss)
-        raise ValueError(f"loss = {low:g} to {high:g}: no minimum at this budget; other sizes are needed")
-    at = -slope / (2 * curvature)
+        raise ValueError(f"loss = {low:g} to {high:g}: no minimum near these sizes; others are needed at this budget")
     return Parabola(n_params=math.exp(middle + at), loss=level - curvature * at * at, curvature=curvature)
 
 
@@ -119,18 +140,22 @@ def approach_2(runs):
         runs: `lib.runs.Runs` of one corpus, several sizes at each of at least two budgets.
 
     Raises:
-        ValueError: for runs that do not lie on budgets.
+        ValueError: for runs of several corpora, and for runs that do not lie on budgets.
 
     Source: Hoffmann et al. 2022, arXiv:2203.15556, section 3.2.
     """
     check.instance(Runs, runs=runs)
+    refuse_pooling(runs)
     minima = []
     for places in _budgets(runs.compute):
         part = runs.take(places)
-        found = parabola(part.n_params, part.loss)
+        try:
+            found = parabola(part.n_params, part.loss)
+        except ValueError as refused:
+            raise ValueError(f"{runs.name}, near {part.compute[0]:.3g} FLOP: {refused}") from None
         inside = min(part.n_params) <= found.n_params <= max(part.n_params)
         minima.append((math.exp(float(np.mean(np.log(part.compute)))), found.n_params, found.loss, inside))
-    if len(minima) < 2:
+    if len(minima) < FEWEST_BUDGETS:
         raise ValueError(f"{runs.name}: {len(minima)} budget: at least 2 for a line through their minima")
     budgets, sizes, losses, inside = zip(*minima, strict=True)
     return IsoflopFit(budgets=budgets, n_params=sizes, losses=losses, inside=inside)
@@ -152,21 +177,28 @@ def isoflop_runs(law, budgets, n_sizes=7, factor=4.0, centre=1.0, drift=1.0):
 
     Args:
         law: the `ScalingLaw` that is the truth.
-        budgets: FLOP, > 0.
-        n_sizes: sizes a budget, a whole number of at least 1.
-        factor: the largest size over the middle one, > 0.
-        centre: the middle size over the best one at the first budget, > 0: 1 is a sweep that was guessed right.
-        drift: what the centre is multiplied by from one budget to the next, > 0: 1 is a guess that stays right.
+        budgets: FLOP, > 0; a sequence of at least one.
+        n_sizes: sizes a budget, a whole number from 1 to 1,000.
+        factor: the largest size over the middle one, from 1e-6 to 1e6.
+        centre: the middle size over the best one at the first budget, likewise: 1 is a sweep that was guessed right.
+        drift: what the centre is multiplied by from one budget to the next, likewise: 1 is a guess that stays right.
 
     >>> from lib.scaling import law as named
     >>> len(isoflop_runs(named("besiroglu"), (1e19, 1e20)))
     14
     """
     check.instance(ScalingLaw, law=law)
-    check.positive(factor=factor, centre=centre, drift=drift)
+    for name, value in (("factor", factor), ("centre", centre), ("drift", drift)):
+        check.scalar(**{name: value})
+        check.positive(**{name: value})
+        if not _FACTORS[0] <= value <= _FACTORS[1]:
+            raise ValueError(f"{name} = {check.figure(value)}: from {_FACTORS[0]:g} to {_FACTORS[1]:g}")
     check.integer(n_sizes=n_sizes)
+    check.at_most(MOST_SIZES, n_sizes=n_sizes)
+    check.several(budgets=budgets)
     sizes, tokens = [], []
     for step, compute in enumerate(budgets):
+        check.scalar(**{f"budgets[{step}]": compute})
         check.positive(**{f"budgets[{step}]": compute})
         best, _ = law.optimum(compute)
         for size in best * centre * drift**step * np.geomspace(1 / factor, factor, n_sizes):

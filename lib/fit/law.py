@@ -13,7 +13,9 @@ from lib.runs.identifiability import Design
 from lib.scaling import ScalingLaw
 from lib.scaling.evidence import Origin
 
+CONSTANTS = ("E", "A", "B", "alpha", "beta")
 OBJECTIVES = ("huber", "least squares")
+MOST_STARTS = 10_000
 SMALL_E = 0.5  # nats a token; less than any text is known to have
 _SAME = 1e-6  # relative: objectives this close are one optimum
 
@@ -35,6 +37,10 @@ class Fit:
         check.instance(ScalingLaw, law=self.law)
         check.choice(OBJECTIVES, objective=self.objective)
         check.fields(self, non_negative="objective_sum", integer="n_starts n_at_best")
+        if not isinstance(self.stuck, tuple):
+            raise TypeError(f"stuck = {check.short(self.stuck)} ({type(self.stuck).__name__}): a tuple of names")
+        for name in self.stuck:
+            check.choice(CONSTANTS, stuck=name)
 
     @property
     def predicted(self):
@@ -66,7 +72,7 @@ class Fit:
             found.append(f"E = {self.law.E:.2g}: below {SMALL_E:g} nats, less than any text is known to have")
         if any(name in self.stuck for name in ("alpha", "beta")):
             found.append(f"an exponent ended at its bound, {LEAST_EXPONENT:g} or {LARGEST_EXPONENT:g}")
-        if len(self.runs) == len(("E", "A", "B", "alpha", "beta")):
+        if len(self.runs) == len(CONSTANTS):
             found.append("as many runs as constants: nothing is left to judge the fit by")
         return (*found, *self._warmup_warnings())
 
@@ -90,7 +96,8 @@ def fit_law(runs, objective="huber", n_starts=100, seed=0):
     Args:
         runs: `lib.runs.Runs` of one corpus, at least five.
         objective: one of `OBJECTIVES`.
-        n_starts: random starts, a whole number of at least 1; 100 find the optimum of any set that passes the design.
+        n_starts: random starts, a whole number from 1 to 10,000; 100 find the optimum of any set that passes the
+            design.
         seed: of the starts, a whole number of at least 0.
 
     Returns:
@@ -111,6 +118,7 @@ def fit_law(runs, objective="huber", n_starts=100, seed=0):
     check.instance(Runs, runs=runs)
     check.choice(OBJECTIVES, objective=objective)
     check.integer(n_starts=n_starts)
+    check.at_most(MOST_STARTS, n_starts=n_starts)
     check.natural(seed=seed)
     _refuse(runs)
     surface = surface_of(runs, objective)
@@ -142,13 +150,28 @@ def surface_of(runs, objective):
     return Surface(np.array(runs.n_params), np.array(runs.n_tokens), np.array(runs.loss), objective)
 
 
-def _refuse(runs):
+def refuse_pooling(runs):
+    """Refuse runs of several corpora.
+
+    Args:
+        runs: `lib.runs.Runs`.
+
+    Raises:
+        ValueError: naming the corpora.
+    """
+    check.instance(Runs, runs=runs)
     names = runs.group_names
     if len(names) > 1:
         raise ValueError(
             f"{runs.name}: runs of {len(names)} corpora, {'; '.join(names)}: losses on different text are not on one "
             f"scale, so one E cannot serve them; fit each apart"
         )
+
+
+def _refuse(runs):
+    refuse_pooling(runs)
+    if min(runs.loss) == max(runs.loss):
+        raise ValueError(f"{runs.name}: loss = {runs.loss[0]:g} in every run: nothing that size or data could explain")
     design = Design(runs=runs)
     if design.verdict == "refuse":
         raise ValueError(f"{runs.name}: {design.explanation}")

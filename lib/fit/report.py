@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from lib import check
 from lib.fit.holdout import HoldOut, hold_out
-from lib.fit.law import Fit, fit_law
-from lib.fit.resampling import CONSTANTS, LEVEL, Bootstrap, bootstrap
+from lib.fit.law import CONSTANTS, Fit, fit_law
+from lib.fit.resampling import FEWEST_RESAMPLES, LEVEL, MOST_RESAMPLES, Bootstrap, bootstrap
 from lib.units import show, show_number
 from lib.whatif.model import Check, Row, View
 
@@ -31,6 +31,14 @@ class Report:
 
     def __post_init__(self):
         check.instance(Fit, fit=self.fit)
+        _check_budgets(self.budgets)
+        for kind, name in ((Bootstrap, "resampled"), (HoldOut, "held")):
+            if getattr(self, name) is not None:
+                check.instance(kind, **{name: getattr(self, name)})
+        if not isinstance(self.without, tuple):
+            raise TypeError(f"without = {check.short(self.without)}: a tuple of sentences")
+        for place, sentence in enumerate(self.without):
+            check.text(**{f"without[{place}]": sentence})
 
     @property
     def name(self):
@@ -48,8 +56,11 @@ class Report:
         Args:
             compute: training compute, FLOP, > 0.
         """
+        check.scalar(compute=compute)
         law = self.fit.law
         n_params, n_tokens = law.optimum(compute)
+        if min(n_params, n_tokens) < 1:
+            raise ValueError(f"compute = {check.figure(compute)}: too little for one parameter and one token")
         values = {"n_params": n_params, "n_tokens": n_tokens, "tokens_per_param": n_tokens / n_params}
         values["loss"] = law.optimal_loss(compute)
         ends = self.resampled.optimum(compute) if self.resampled else dict.fromkeys(values)
@@ -75,10 +86,11 @@ class Report:
             yield Row(label=name, value=_with(getattr(self.fit.law, name), interval, unit), group=group)
 
     def _residuals(self):
-        fit, worst = self.fit, max(range(len(self.fit.runs)), key=lambda k: abs(self.fit.residuals[k]))
+        fit, residuals = self.fit, self.fit.residuals
+        worst = max(range(len(residuals)), key=lambda k: abs(residuals[k]))
         group = "Residuals, predicted against measured"
         yield Row(label="root mean square", value=fit.rms, unit="%", group=group)
-        yield Row(label=f"largest, {fit.runs.places[worst]}", value=f"{fit.residuals[worst]:+.2%}", group=group)
+        yield Row(label=f"largest, {fit.runs.places[worst]}", value=f"{residuals[worst]:+.2%}", group=group)
         yield Row(label="starts that found the optimum", value=f"{fit.n_at_best} of {fit.n_starts}", group=group)
 
     def _held_out(self):
@@ -88,10 +100,10 @@ class Report:
         group = f"Hold-out: the {len(held.held)} largest runs, predicted from the other {len(held.fit.runs)}"
         yield Row(label="mean error", value=held.mean_abs_error, unit="%", group=group)
         yield Row(label="compute beyond the fitted runs", value=f"{held.reach:.3g} times", group=group)
-        for k, error in enumerate(held.errors):
-            predicted, measured = held.predicted[k], held.held.loss[k]
-            text = f"{error:+.2%}: {predicted:.4f} for {measured:.4f}; {held.labels[k].split(':')[0]}"
-            yield Row(label=held.held.places[k], value=text, group=group)
+        columns = (held.held.places, held.errors, held.predicted, held.held.loss, held.labels)
+        for place, error, predicted, measured, label in zip(*columns, strict=True):
+            text = f"{error:+.2%}: {predicted:.4f} for {measured:.4f}; {label.split(':')[0]}"
+            yield Row(label=place, value=text, group=group)
 
     def _optima(self):
         for compute in self.budgets:
@@ -157,7 +169,7 @@ def _with(value, interval, unit):
 def _short(value, unit):
     if unit:
         return show(value, unit).removesuffix(f" {unit}")
-    return f"{value:.4f}" if value < 1 else show_number(float(f"{value:.4g}"))
+    return f"{value:.4f}" if 1e-3 <= value < 1 else show_number(float(f"{value:.4g}"))
 
 
 def _design_check(design):
@@ -177,28 +189,43 @@ def report(runs, budgets=(), objective="huber", n_resamples=200, n_held=None, n_
     Args:
         runs: `lib.runs.Runs` of one corpus.
         budgets: compute at which the optimum is asked for, FLOP, > 0; none for the largest run's and ten times that.
+            A budget for less than one parameter or token is refused.
         objective, n_starts, seed: as in `fit_law`.
-        n_resamples: for the intervals, a whole number of at least 0; 0 for none.
-        n_held: runs to hold out; None for one in eight.
+        n_resamples: for the intervals, a whole number from 10 to 10,000; 0 for none.
+        n_held: runs to hold out; None for one in eight, or none where the others cannot be fitted.
         executor: what computes the resamples; None for here.
 
     Raises:
         ValueError: for runs that cannot be fitted, with the reason.
     """
     check.natural(n_resamples=n_resamples)
-    if n_held is not None:
-        check.integer(n_held=n_held)
-    for place, compute in enumerate(budgets):
-        check.positive(**{f"budgets[{place}]": compute})
+    check.at_most(MOST_RESAMPLES, n_resamples=n_resamples)
+    if 0 < n_resamples < FEWEST_RESAMPLES:
+        raise ValueError(f"n_resamples = {n_resamples}: at least {FEWEST_RESAMPLES}, or 0 for no intervals")
+    _check_budgets(budgets)
     fit = fit_law(runs, objective, n_starts, seed)
-    without = []
-    held = _or_reason(without, "no hold-out", hold_out, runs, n_held, objective, n_starts, seed)
+    settings, without = (objective, n_starts, seed), []
+    if n_held is None:
+        held = _or_reason(without, "no hold-out", hold_out, runs, None, *settings)
+    else:  # asked for: then it is no answer to leave it out
+        held = hold_out(runs, n_held, *settings)
     resampled = None
     if n_resamples:
         resampled = _or_reason(without, "no intervals", bootstrap, fit, n_resamples, seed, executor)
     largest = max(runs.compute)
     budgets = tuple(budgets) or (largest, BEYOND * largest)
-    return Report(fit=fit, budgets=budgets, resampled=resampled, held=held, without=tuple(without))
+    found = Report(fit=fit, budgets=budgets, resampled=resampled, held=held, without=tuple(without))
+    for compute in budgets:
+        found.optimum(compute)  # refused here, not in the middle of the answer
+    return found
+
+
+def _check_budgets(budgets):
+    if not isinstance(budgets, tuple | list):
+        raise TypeError(f"budgets = {check.short(budgets)} ({type(budgets).__name__}): a tuple of numbers, FLOP")
+    for place, compute in enumerate(budgets):
+        check.scalar(**{f"budgets[{place}]": compute})
+        check.positive(**{f"budgets[{place}]": compute})
 
 
 def _or_reason(reasons, what, make, *given):

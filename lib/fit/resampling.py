@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lib import check
-from lib.fit.law import Fit, surface_of
+from lib.fit.law import CONSTANTS, MOST_STARTS, Fit, surface_of
 from lib.runs.identifiability import FEWEST_DISTINCT, N_CONSTANTS
 from lib.scaling import ScalingLaw
 from lib.scaling.evidence import Errors
 
-CONSTANTS = ("E", "A", "B", "alpha", "beta")
 LEVEL = 0.80
+FEWEST_RESAMPLES, MOST_RESAMPLES = 10, 10_000  # of fewer, the middle 80% has no ends
 FEWEST_RUNS = 2 * N_CONSTANTS  # our choice: of fewer, a resample keeps too few different ones to say anything
 WIDE = 0.25  # of an exponent: a half-width beyond which it should not be believed
 _MIDDLE = 0.68  # from the 16th to the 84th percentile, one standard error to either side if all were normal
@@ -33,6 +33,14 @@ class Bootstrap:
 
     def __post_init__(self):
         check.instance(Fit, fit=self.fit)
+        check.several(constants=self.constants)
+        whole = all(isinstance(row, tuple) and len(row) == N_CONSTANTS for row in self.constants)
+        if len(self.constants) < FEWEST_RESAMPLES or not whole:
+            named = check.short(self.constants)
+            raise ValueError(f"constants = {named}: at least {FEWEST_RESAMPLES} tuples of {', '.join(CONSTANTS)}")
+        for place, row in enumerate(self.constants):
+            for name, value in zip(CONSTANTS, row, strict=True):
+                check.positive(**{f"constants[{place}][{name}]": value})
 
     def __len__(self):
         return len(self.constants)
@@ -69,7 +77,13 @@ class Bootstrap:
         return tuple(ScalingLaw(name=f"resample {k}", **row) for k, row in enumerate(rows))
 
     def loss(self, n_params, n_tokens, level=LEVEL):
-        """The interval of the loss that the refits predict for a run, nats per token."""
+        """The interval of the loss that the refits predict for a run, nats per token.
+
+        Args:
+            n_params, n_tokens: of the run, > 0.
+            level: share of the refits inside, above 0, at most 1.
+        """
+        check.scalar(n_params=n_params, n_tokens=n_tokens)
         return _middle([law.loss(n_params, n_tokens) for law in self.laws], level)
 
     def optimum(self, compute, level=LEVEL):
@@ -79,6 +93,7 @@ class Bootstrap:
             compute: training compute, FLOP, > 0.
             level: share of the refits inside, above 0, at most 1.
         """
+        check.scalar(compute=compute)
         optima = [law.optimum(compute) for law in self.laws]
         n_params, n_tokens = zip(*optima, strict=True)
         losses = [law.optimal_loss(compute) for law in self.laws]
@@ -99,6 +114,7 @@ class Bootstrap:
 
 
 def _middle(values, level):
+    check.scalar(level=level)
     check.fraction(level=level)
     low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
     return float(low), float(high)
@@ -109,11 +125,11 @@ def bootstrap(fit, n_resamples=200, seed=0, executor=None, n_starts=3):
 
     Args:
         fit: a `Fit` of at least ten runs.
-        n_resamples: how many, a whole number of at least 1.
+        n_resamples: how many, a whole number from 10 to 10,000.
         seed: a whole number of at least 0; with it the resamples are the same whatever computes them, and wherever.
         executor: any `concurrent.futures.Executor`: of processes on one machine, or Dask's `client.get_executor()` on
             a cluster; None computes here.
-        n_starts: random starts of each refit, a whole number of at least 1.
+        n_starts: random starts of each refit, a whole number from 1 to 10,000.
 
     Raises:
         ValueError: for too few runs, or runs of which no resample can be fitted.
@@ -122,6 +138,10 @@ def bootstrap(fit, n_resamples=200, seed=0, executor=None, n_starts=3):
     """
     check.instance(Fit, fit=fit)
     check.integer(n_resamples=n_resamples, n_starts=n_starts)
+    check.at_most(MOST_RESAMPLES, n_resamples=n_resamples)
+    check.at_most(MOST_STARTS, n_starts=n_starts)
+    if n_resamples < FEWEST_RESAMPLES:
+        raise ValueError(f"n_resamples = {n_resamples}: at least {FEWEST_RESAMPLES}")
     check.natural(seed=seed)
     if executor is not None and not isinstance(executor, Executor):
         raise TypeError(
@@ -146,6 +166,7 @@ def refit(number, fit, seed, n_starts):
     check.natural(number=number, seed=seed)
     check.instance(Fit, fit=fit)
     check.integer(n_starts=n_starts)
+    check.at_most(MOST_STARTS, n_starts=n_starts)
     rng = np.random.default_rng([seed, number])
     surface = surface_of(_resample(fit.runs, rng), fit.objective)
     starts = [surface.theta(fit.law), *surface.starts(n_starts, rng)]

@@ -1,7 +1,8 @@
 """The objective of a fit with its gradient, and the minimiser that is started from many places.
 
 The constants are varied as (ln a, ln b, ln E, alpha, beta), where a and b are A / N^alpha and B / D^beta at the
-geometric means of N and D. In A and B themselves the valley is so narrow that most starts end far from its bottom.
+geometric means of N and D, all three in units of the losses' geometric mean. In A and B themselves the valley is so
+narrow that most starts end far from its bottom.
 """
 
 import math
@@ -11,7 +12,7 @@ from scipy.optimize import Bounds, minimize
 from threadpoolctl import ThreadpoolController
 
 HUBER_DELTA = 1e-3  # of log loss; Hoffmann et al. 2022, section D.2
-FLOOR_E, FLOOR_TERM, CEILING_TERM = 1e-5, 1e-8, 1e4  # nats a token
+FLOOR_E, FLOOR_TERM, CEILING_TERM = 1e-5, 1e-8, 1e4  # of the mean loss
 LEAST_EXPONENT, LARGEST_EXPONENT = 0.01, 3.0
 
 # L-BFGS-B stops once a step gains less than ftol x max(|f|, 1). Losses fit to 1% give an f of 1e-3, so that this "1"
@@ -32,7 +33,8 @@ class Surface:
         x, y = np.log(n_params), np.log(n_tokens)
         self.means = float(x.mean()), float(y.mean())
         self.x, self.y = x - self.means[0], y - self.means[1]
-        self.log_loss = np.log(loss)
+        self.unit = float(np.log(loss).mean())
+        self.log_loss = np.log(loss) - self.unit
         self.ones = np.ones_like(x)
         self.objective = objective
 
@@ -75,13 +77,15 @@ class Surface:
         """A law's constants as the minimiser varies them, moved inside its bounds."""
         size = math.log(law.A) - law.alpha * self.means[0]
         data = math.log(law.B) - law.beta * self.means[1]
-        return np.clip([size, data, math.log(law.E), law.alpha, law.beta], _BOUNDS.lb, _BOUNDS.ub)
+        terms = [term - self.unit for term in (size, data, math.log(law.E))]
+        return np.clip([*terms, law.alpha, law.beta], _BOUNDS.lb, _BOUNDS.ub)
 
     def constants(self, theta):
         """E, A, B, alpha and beta by name, as plain floats."""
         ln_a, ln_b, ln_e, alpha, beta = map(float, theta)
-        big_a, big_b = math.exp(ln_a + alpha * self.means[0]), math.exp(ln_b + beta * self.means[1])
-        return {"E": math.exp(ln_e), "A": big_a, "B": big_b, "alpha": alpha, "beta": beta}
+        logs = (ln_e, ln_a + alpha * self.means[0], ln_b + beta * self.means[1])
+        floor, size, data = (math.exp(value + self.unit) for value in logs)
+        return {"E": floor, "A": size, "B": data, "alpha": alpha, "beta": beta}
 
 
 def at_bounds(theta):

@@ -1,8 +1,13 @@
 """Tables of a chapter: designs, constants with their intervals, runs held out, refits beside each other."""
 
+from lib import check
+from lib.fit.holdout import HoldOut
+from lib.fit.law import CONSTANTS
 from lib.fit.report import OPTIMUM_LABELS, OPTIMUM_UNITS
-from lib.fit.resampling import CONSTANTS, LEVEL
+from lib.fit.resampling import LEVEL, Bootstrap
+from lib.runs import Runs
 from lib.runs.identifiability import Design
+from lib.scaling import ScalingLaw
 from lib.tables import Table
 from lib.units import show, show_number
 
@@ -14,7 +19,7 @@ def designs(parts):
         parts: (label, `Runs`) of each set.
     """
     rows = []
-    for label, runs in parts:
+    for label, runs in _pairs(Runs, parts=parts):
         found = Design(runs=runs)
         kappa = "infinite" if found.nominal_kappa >= 1e15 else show_number(float(f"{found.nominal_kappa:.3g}"))
         rows.append((label, f"{len(runs)}", f"{found.n_sizes}", f"{found.n_token_counts}", kappa, found.verdict))
@@ -29,12 +34,15 @@ def constants(resampled, truth=None):
         resampled: a `Bootstrap`.
         truth: the `ScalingLaw` that made the runs, or None.
     """
+    check.instance(Bootstrap, resampled=resampled)
+    if truth is not None:
+        check.instance(ScalingLaw, truth=truth)
     rows = []
     for name in CONSTANTS:
         low, high = map(_digits, resampled.interval(name))
-        known = (_digits(getattr(truth, name)),) if truth else ()
+        known = (_digits(getattr(truth, name)),) if truth is not None else ()
         rows.append((name, _digits(getattr(resampled.fit.law, name)), f"{low} to {high}", *known))
-    head = ("constant", "fitted", f"{LEVEL:.0%} of refits", *(("true",) if truth else ()))
+    head = ("constant", "fitted", f"{LEVEL:.0%} of refits", *(("true",) if truth is not None else ()))
     caption = f"{len(resampled.fit.runs)} runs, {len(resampled)} resamples."
     return Table(head=head, rows=tuple(rows), caption=caption)
 
@@ -46,6 +54,8 @@ def optimum(resampled, compute):
         resampled: a `Bootstrap`.
         compute: training compute, FLOP, > 0.
     """
+    check.instance(Bootstrap, resampled=resampled)
+    check.scalar(compute=compute)
     law = resampled.fit.law
     n_params, n_tokens = law.optimum(compute)
     values = {"n_params": n_params, "n_tokens": n_tokens, "tokens_per_param": n_tokens / n_params}
@@ -65,6 +75,7 @@ def held_out(held):
     Args:
         held: a `HoldOut`.
     """
+    check.instance(HoldOut, held=held)
     columns = zip(held.held.places, held.held.loss, held.predicted, held.errors, held.labels, strict=True)
     rows = tuple((place, f"{m:.3f}", f"{p:.3f}", f"{e:+.2%}", label) for place, m, p, e, label in columns)
     caption = f"{len(held.held)} runs, predicted from {len(held.fit.runs)} smaller ones."
@@ -78,8 +89,9 @@ def laws(found, compute):
         found: (label, `ScalingLaw`) of each.
         compute: training compute, FLOP, > 0.
     """
+    check.scalar(compute=compute)
     rows = []
-    for label, law in found:
+    for label, law in _pairs(ScalingLaw, found=found):
         n_params, n_tokens = law.optimum(compute)
         numbers = (*(_digits(getattr(law, name)) for name in CONSTANTS), _amount(n_params, "parameters"))
         rows.append((label, *numbers, show(n_tokens / n_params)))
@@ -96,6 +108,12 @@ def twins(found, runs, far):
         runs: `Runs` whose losses they share.
         far: (n_params, n_tokens) of a run beyond them.
     """
+    check.several(found=found)
+    for place, law in enumerate(found):
+        check.instance(ScalingLaw, **{f"found[{place}]": law})
+    check.instance(Runs, runs=runs)
+    if not isinstance(far, tuple) or len(far) != 2:
+        raise TypeError(f"far = {check.short(far)} ({type(far).__name__}): a size and a number of tokens")
     pairs = list(zip(runs.n_params, runs.n_tokens, strict=True))
     rows = []
     for law in found:
@@ -107,8 +125,20 @@ def twins(found, runs, far):
     return Table(head=head, rows=tuple(rows), caption=f"Laws that give the same losses for {len(runs)} runs.")
 
 
+def _pairs(kind, **given):
+    """A label and an instance of a kind, each pair checked."""
+    check.several(**given)
+    ((name, pairs),) = given.items()
+    for place, pair in enumerate(pairs):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"{name}[{place}] = {check.short(pair)}: a label and a {kind.__name__}")
+        check.text(**{f"{name}[{place}][0]": pair[0]})
+        check.instance(kind, **{f"{name}[{place}][1]": pair[1]})
+    return pairs
+
+
 def _digits(value):
-    return f"{value:.4f}" if value < 10 else show_number(float(f"{value:.4g}"))
+    return f"{value:.4f}" if 1e-3 <= value < 10 else show_number(float(f"{value:.4g}"))
 
 
 def _amount(value, unit):

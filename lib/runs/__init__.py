@@ -4,6 +4,7 @@ A table of runs comes from a file (`lib.runs.table`), from a published source (`
 (`of_law`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp
 from random import Random
@@ -48,7 +49,10 @@ class Runs:
 
     def __post_init__(self):
         check.text(name=self.name)
-        for column in ("n_params", "n_tokens", "loss"):
+        self._keep("n_params", check.positive, float)
+        if not self.n_params:
+            raise ValueError("n_params = 0 entries: at least one run")
+        for column in ("n_tokens", "loss"):
             self._keep(column, check.positive, float)
         self._keep("warmup_tokens", check.non_negative, float, may_be_empty=True)
         self._keep("groups", check.text, str, may_be_empty=True)
@@ -84,14 +88,24 @@ class Runs:
         return tuple(dict.fromkeys(self.groups)) or (self.name,)
 
     def take(self, places):
-        """The runs at these places, counted from 0, in this order.
+        """The runs at these places, counted from 0, in this order; at least one.
 
         >>> Runs(n_params=[1e9, 2e9], n_tokens=[2e10, 4e10], loss=[2.6, 2.4]).take([1]).places
         ('row 2',)
         """
+        chosen = self._checked(places)
+        if not chosen:
+            raise ValueError(f"places = 0 of {len(self)} runs of {self.name}: at least one")
         columns = ("n_params", "n_tokens", "loss", "groups", "warmup_tokens", "places")
-        kept = {column: tuple(getattr(self, column)[k] for k in places) for column in columns if getattr(self, column)}
+        kept = {column: tuple(getattr(self, column)[k] for k in chosen) for column in columns if getattr(self, column)}
         return replace(self, **kept)
+
+    def _checked(self, places):
+        chosen = _column("places", places, check.natural, int, what="whole numbers")
+        for place in chosen:
+            if place >= len(self):
+                raise ValueError(f"places = {place}: below {len(self)}, the number of runs of {self.name}")
+        return chosen
 
     def by_group(self):
         """Group -> its runs, in the order of the table.
@@ -114,6 +128,7 @@ class Runs:
         >>> Runs(n_params=[1e7, 1e7], n_tokens=[5e7, 2e8], loss=[6, 5], warmup_tokens=[1e8, 1e8]).in_warmup()
         (0,)
         """
+        check.scalar(share=share)
         check.fraction(share=share)
         pairs = zip(self.warmup_tokens, self.n_tokens, strict=False)
         return tuple(k for k, (warmup, tokens) in enumerate(pairs) if warmup >= share * tokens)
@@ -124,12 +139,14 @@ class Runs:
         >>> Runs(n_params=[1e7, 2e7], n_tokens=[5e7, 2e8], loss=[6, 5]).without([0]).n_params
         (20000000.0,)
         """
-        return self.take([k for k in range(len(self)) if k not in set(places)])
+        left_out = set(self._checked(places))
+        return self.take([k for k in range(len(self)) if k not in left_out])
 
 
-def _column(column, given, rule, kind):
-    if isinstance(given, str | bytes | dict) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) != 1:
-        raise TypeError(f"{column} = {check.short(given)} ({type(given).__name__}): a sequence, one entry a run")
+def _column(column, given, rule, kind, what="one entry a run"):
+    is_array = getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist")
+    if isinstance(given, str | bytes) or not (is_array or isinstance(given, Sequence)):
+        raise TypeError(f"{column} = {check.short(given)} ({type(given).__name__}): a sequence, {what}")
     entries = given.tolist() if hasattr(given, "tolist") else list(given)
     for place, entry in enumerate(entries):
         rule(**{f"{column}[{place}]": entry})
@@ -156,7 +173,7 @@ def of_law(law, n_params, n_tokens, noise=0.0, seed=0, name=""):
     Args:
         law: a `lib.scaling.ScalingLaw`.
         n_params, n_tokens: of each run, > 0; sequences of one length.
-        noise: standard deviation of the loss's logarithm, 0 or more; 0.01 is 1% of the loss.
+        noise: standard deviation of the loss's logarithm, 0 to 1; 0.01 is 1% of the loss.
         seed: of the noise.
         name: of the table; the law's where empty.
 
@@ -165,7 +182,8 @@ def of_law(law, n_params, n_tokens, noise=0.0, seed=0, name=""):
     True
     """
     check.instance(ScalingLaw, law=law)
-    check.non_negative(noise=noise)
+    check.scalar(noise=noise)
+    check.share(noise=noise)
     check.natural(seed=seed)
     check.text(name=name)
     chance = Random(seed)

@@ -4,6 +4,7 @@ Nothing here is certain, so every message says what gave rise to it, and what to
 """
 
 import math
+from collections.abc import Mapping
 from statistics import median
 
 from lib import check
@@ -13,6 +14,8 @@ from lib.scaling import law
 
 NOMINAL_LAW = "Besiroglu 2024"  # what losses of such runs mostly look like, within a few tenths
 _FEWEST = 1_000.0  # parameters or tokens: below this a number is a count of thousands, millions or billions
+_MOST = 1e16  # above this a number in full was multiplied once more
+_GUESSING = math.log(1e6)  # nats a token: what guessing costs among a million tokens, more than any tokenizer has
 _RATIOS = (1e-3, 1e7)  # tokens a parameter between which every run known to us lies, with room
 _DECADES = 4.0  # by which the tokens a parameter of one run may differ from the middle of its table
 _GAP = 4.5  # decades without a run inside one column
@@ -33,7 +36,11 @@ def refuse_units(runs, columns, units_said=False):
     """
     check.instance(Runs, runs=runs)
     check.boolean(units_said=units_said)
+    if not isinstance(columns, Mapping) or not {"n_params", "n_tokens"} <= columns.keys():
+        raise TypeError(f"columns = {check.short(columns)}: n_params and n_tokens -> what the table calls them")
     for column in ("n_params", "n_tokens"):
+        check.text(**{f"columns[{column!r}]": columns[column]})
+        _refuse_many(runs, column, columns[column])
         _refuse_gap(runs, column, columns[column])
     _refuse_ratios(runs, columns)
     if not units_said:
@@ -88,6 +95,26 @@ def refuse_bits(runs, column):
             )
 
 
+def refuse_perplexities(runs, column):
+    """Refuse a loss that is larger than guessing would cost.
+
+    Args:
+        runs: `lib.runs.Runs`.
+        column: what the table calls the loss.
+
+    Raises:
+        ValueError: naming table, row and column of the first.
+    """
+    check.instance(Runs, runs=runs)
+    check.text(column=column)
+    for place, loss in enumerate(runs.loss):
+        if loss > _GUESSING:
+            raise ValueError(
+                f"{_cell(runs, place, column)} = {loss:g}: guessing among a million tokens costs {_GUESSING:.1f} nats; "
+                f"is it a perplexity, whose logarithm is the loss? --loss-in nats says that it is right"
+            )
+
+
 def _excess(runs):
     nominal = law(NOMINAL_LAW)
     columns = zip(runs.n_params, runs.n_tokens, runs.loss, strict=True)
@@ -96,6 +123,14 @@ def _excess(runs):
 
 def _cell(runs, place, column):
     return f"{runs.name}, {runs.places[place]}, column {column}"
+
+
+def _refuse_many(runs, column, called):
+    for place, value in enumerate(getattr(runs, column)):
+        if value > _MOST:
+            raise ValueError(
+                f"{_cell(runs, place, called)} = {value:g}: more than any run has; is it written in full already?"
+            )
 
 
 def _refuse_gap(runs, column, called):

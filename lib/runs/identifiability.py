@@ -76,20 +76,27 @@ def singular_values(columns):
     Small ones come out as exactly as large ones, which the eigenvalues of the product J'J would not.
 
     Args:
-        columns: sequences of numbers of one length.
+        columns: sequences of numbers of one length, at least one.
 
     Source: Demmel and Veselić 1992, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 13(4).
 
     >>> singular_values([[3.0, 0.0], [0.0, 4.0]])
     [4.0, 3.0]
     """
+    if isinstance(columns, str | bytes) or not hasattr(columns, "__len__") or not len(columns):
+        raise TypeError(f"columns = {check.short(columns)} ({type(columns).__name__}): a sequence of columns")
     columns = [_numbers(k, column) for k, column in enumerate(columns)]
+    for place, column in enumerate(columns):
+        if len(column) != len(columns[0]):
+            raise ValueError(f"columns[{place}] = {len(column)} entries: {len(columns[0])}, as the first")
+    largest = max((abs(entry) for column in columns for entry in column), default=0.0) or 1.0
+    columns = [[entry / largest for entry in column] for column in columns]  # so that no square overflows
     pairs = [(p, q) for q in range(len(columns)) for p in range(q)]
     for _ in range(_SWEEPS):
         turned = [_rotate(columns, p, q) for p, q in pairs]
         if not any(turned):
             break
-    return sorted((math.sqrt(_dot(column, column)) for column in columns), reverse=True)
+    return sorted((check.result(columns=largest * math.hypot(*column)) for column in columns), reverse=True)
 
 
 def _numbers(place, column):
@@ -205,7 +212,7 @@ def same_losses(law, token_counts, beta):
         beta: the other law's exponent of the data term, > 0.
 
     Raises:
-        ValueError: if the two are equal, or no law with a positive E has that exponent.
+        ValueError: if the two are equal, or no law with a positive E has that exponent, or no float holds it.
 
     >>> from lib.scaling import law as named
     >>> twin = same_losses(named("hoffmann"), (2e9, 2e10), beta=0.5)
@@ -213,6 +220,7 @@ def same_losses(law, token_counts, beta):
     [2.9569, 2.9569]
     """
     check.instance(ScalingLaw, law=law)
+    check.scalar(beta=beta)
     check.positive(beta=beta)
     if not isinstance(token_counts, tuple) or len(token_counts) != 2:
         raise TypeError(f"token_counts = {check.short(token_counts)} ({type(token_counts).__name__}): two numbers")
@@ -222,7 +230,17 @@ def same_losses(law, token_counts, beta):
     if first == second:
         raise ValueError(f"token_counts = {first:g} twice: two different numbers of tokens")
     step = law.B * (first**-law.beta - second**-law.beta)
-    twin_b = step / (first**-beta - second**-beta)
+    apart = _apart(first, second, beta)
+    if not apart:
+        raise ValueError(f"beta = {check.figure(beta)}: an exponent that a float can hold for {first:g} and {second:g}")
+    twin_b = step / apart
     twin_e = law.E + law.B * first**-law.beta - twin_b * first**-beta
     name = f"{law.name}, beta {beta:g}"
     return ScalingLaw(name=name, E=twin_e, A=law.A, B=twin_b, alpha=law.alpha, beta=beta)
+
+
+def _apart(first, second, beta):
+    try:
+        return first**-beta - second**-beta
+    except OverflowError:
+        return 0.0
