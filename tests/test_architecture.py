@@ -85,6 +85,12 @@ def test_every_row_of_the_model_file_counts_to_the_total_it_names():
     assert {name: shape.n_params for name, shape in MODELS.items()} == {n: e["n_params"] for n, e in stated.items()}
 
 
+def test_every_mixture_of_the_model_file_has_the_active_parameters_it_names():
+    stated = facts.load("models", FIGURES, WORDS, labels=("aliases",))
+    named = {name: entry["n_params_active"] for name, entry in stated.items() if "n_params_active" in entry.facts}
+    assert {name: shape.n_params_active for name, shape in MODELS.items() if shape.moe} == named
+
+
 def test_every_released_model_names_its_configuration_file_and_where_it_was_read():
     assert all(", config.json; " in shape.source for shape in MODELS.values())
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from lib.architecture import LatentAttention, MixtureOfExperts, Transformer, model
 from lib.compute.flops import attention_flops, layer_flops, recomputed_flops
+from lib.compute.mfu import CONVENTIONS
+from lib.whatif.catalogue import answer
 
 MIXTRAL = Transformer(
     n_layers=32,
@@ -113,6 +115,23 @@ def test_gpt_oss_is_published_without_its_input_table():
     # openai/gpt-oss, README.md: "21B parameters with 3.6B active parameters"; with the input table it would be 4.2B.
     assert round(GPT_OSS_20B.n_params / 1e9) == 21
     assert round(GPT_OSS_20B.non_embedding_params_active / 1e9, 1) == 3.6
+
+
+# What publishers print: total and active, in billions, rounded as printed. Qwen counts the input table, OpenAI not.
+@pytest.mark.parametrize(
+    ("name", "total", "active", "input_table"),
+    [
+        ("Qwen1.5 MoE A2.7B", 14.3, 2.7, True),  # Qwen/Qwen1.5-MoE-A2.7B, model card
+        ("Qwen3 30B-A3B", 30.5, 3.3, True),  # Qwen/Qwen3-30B-A3B, model card
+        ("Qwen3 235B-A22B", 235, 22, True),  # Qwen/Qwen3-235B-A22B, model card
+        ("gpt-oss 120B", 117, 5.1, False),  # openai/gpt-oss, README.md
+    ],
+)
+def test_published_totals_are_met_to_their_rounding(name, total, active, input_table):
+    shape = model(name)
+    counted = shape.n_params_active if input_table else shape.non_embedding_params_active
+    assert shape.n_params / 1e9 == pytest.approx(total, abs=0.5 if total > 100 else 0.05)
+    assert counted / 1e9 == pytest.approx(active, abs=0.5 if active > 10 else 0.1)
 
 
 def test_the_latent_cache_of_deepseek_v2_is_576_numbers_a_layer():
@@ -260,3 +279,15 @@ def test_a_dense_model_has_nothing_idle():
     llama = model("llama-3-8b")
     assert (llama.n_moe_layers, llama.idle_params, llama.mtp_params, llama.router_buffers) == (0, 0, 0, 0)
     assert llama.n_params_active == llama.n_params
+
+
+def test_a_utilization_of_a_mixture_counts_what_a_token_meets():
+    rule, bridge = (CONVENTIONS[name].counted_params(model("mixtral-8x7b")) for name in ("6N", "Megatron-Bridge"))
+    assert (rule, bridge) == (12_879_925_248, 12_748_853_248)
+
+
+@pytest.mark.parametrize("name", ["days-and-mfu", "mfu-conventions"])
+def test_a_what_if_about_a_mixture_says_that_it_counts_active_parameters(name):
+    notes = " ".join(answer(name, {"model": "mixtral-8x7b"}).notes)
+    assert "N counts the 12.88B parameters that a token meets, of 46.7B" in notes
+    assert "mixture" not in " ".join(answer(name, {"model": "llama-3-8b"}).notes)

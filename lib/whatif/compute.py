@@ -14,7 +14,7 @@ from lib.units import HOURS_PER_DAY, SECONDS_PER_DAY, show, show_number, show_ro
 from lib.whatif import controls
 from lib.whatif.conventions import CONTROLS, conventions_view
 from lib.whatif.model import Axis, Chart, Check, Number, Reference, Row, Series, View, WhatIf
-from lib.whatif.unfold import flops_per_token
+from lib.whatif.unfold import active_notes, flops_per_token
 
 ANY_SIZE = "any size"
 _LLAMA_8B = 8_030_261_248
@@ -86,7 +86,7 @@ def _peak(name, dtype):
 
 def _shape_notes(model, shape, n_params):
     if model != ANY_SIZE or shape.n_params == n_params:
-        return ()
+        return active_notes(shape)
     return (f"The other counts depend on the shape: here that of {shape.name}, the released model nearest in size.",)
 
 

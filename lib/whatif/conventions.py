@@ -9,7 +9,7 @@ from lib.hardware import accelerator as find_accelerator
 from lib.units import show, show_number
 from lib.whatif import controls
 from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Row, Series, View
-from lib.whatif.unfold import flops_per_token
+from lib.whatif.unfold import active_notes, flops_per_token
 
 _DRAWN = ("PaLM", "Megatron-LM", "Megatron-Bridge", "6N")
 _LENGTHS = tuple(1024.0 * 2**k for k in range(8))
@@ -48,7 +48,7 @@ def conventions_view(
             *(_share_row(c, speed, counted[name], parts[name], peak) for name, c in every.items()),
         ),
         chart=_lengths_chart(shape, seq_len),
-        notes=(*_looks_like_a_share(figure, unit), *_above_peak(every, speed, counted, peak)),
+        notes=(*active_notes(shape), *_looks_like_a_share(figure, unit), *_above_peak(every, speed, counted, peak)),
     )
 
 

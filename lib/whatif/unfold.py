@@ -4,7 +4,7 @@ from lib import check
 from lib.architecture import Transformer
 from lib.compute.flops import ATTENTION, unrepeated_params
 from lib.compute.mfu import MfuConvention
-from lib.units import show_number
+from lib.units import show_count, show_number
 
 # What is computed again: passes over the parameters as counted, over the layers' matrices, and over attention.
 _PASSES = {
@@ -45,7 +45,31 @@ def flops_per_token(convention, model, seq_len):
     if convention.recompute == "stopping_early":  # it ends at the input of the layer's last matrix
         again -= unrepeated_params(model)
     share = ATTENTION[convention.attention]
-    square = f"{model.n_layers} x {model.n_heads} x {model.head_dim} x {seq_len:,.0f}"
+    head = (model.head_dim + model.v_head_dim) / 2  # a key and a value head need not be of one width
+    square = f"{model.n_layers} x {model.n_heads} x {head:g} x {seq_len:,.0f}"
     n_params = show_number(convention.counted_params(model))
     terms = ((6.0, n_params), (12 * share, square), (2 * counted, n_params), (2 * matrices, show_number(again)))
     return " + ".join(f"{factor:g} x {what}" for factor, what in (*terms, (4 * share * scores, square)) if factor)
+
+
+def active_notes(model):
+    """What N stands for where a model has experts, as a sentence in a tuple; nothing for a dense one.
+
+    Args:
+        model: a `Transformer`.
+
+    Raises:
+        TypeError: if it is none.
+
+    >>> from lib.architecture import model
+    >>> active_notes(model("mixtral-8x7b"))
+    ('Mixtral 8x7B is a mixture of experts: N counts the 12.88B parameters that a token meets, of 46.7B.',)
+    >>> active_notes(model("llama-3-8b"))
+    ()
+    """
+    check.instance(Transformer, model=model)
+    if not model.moe:
+        return ()
+    active, whole = show_count(model.n_params_active), show_count(model.n_params)
+    words = f"is a mixture of experts: N counts the {active} parameters that a token meets, of {whole}."
+    return (f"{model.name or 'The shape'} {words}",)
