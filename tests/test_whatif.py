@@ -550,3 +550,17 @@ def said(what_if, moved):
         return text.answer_text(catalogue.solve(what_if, moved), explain=True).splitlines(), ""
     except catalogue.RefusedError as refused:
         return [str(refused)], refused.control
+
+
+_CONTROLS = [(name, control) for name, found in catalogue.WHAT_IFS.items() for control in found.controls]
+PLAIN = [(name, c) for name, c in _CONTROLS if isinstance(c, Number) and not c.unit and not c.unit_of]
+
+
+@pytest.mark.parametrize(("what_if", "control"), PLAIN, ids=[f"{name}-{control.name}" for name, control in PLAIN])
+@pytest.mark.parametrize("percentage", ["20%", "20 percent"])
+def test_only_a_share_is_read_as_a_percentage(what_if, control, percentage):
+    if control.name in ("mfu", "goodput", "decay_share", "end_share"):
+        assert control.read(percentage) == 0.2
+    else:
+        with pytest.raises(ValueError, match=rf"^{control.name} = '{percentage}': no share of something"):
+            control.read(percentage)

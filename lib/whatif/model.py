@@ -14,6 +14,7 @@ from lib import check, units
 
 _BEYOND = 1000.0  # how far past a slider's ends a number may be typed: more is a slip of the unit
 _WORD = re.compile(r"[\w/%]+")
+_PERCENT = re.compile(r"%|\bper ?cent\b")
 _DOT_FOR_COMMA = re.compile(r"\s*[0-9]{1,3}\.000\b(?![.,])")
 
 
@@ -220,6 +221,8 @@ class Number:
         except ValueError as error:
             raise ValueError(f"{self.name} = {error}") from None
         check.finite(**{self.name: value})
+        if unit is None and not 0.1 <= self.high <= 1 and isinstance(text, str) and _PERCENT.search(text):
+            raise ValueError(f"{self.name} = {text!r}: no share of something, so no percentage")
         self._refuse_slips(text, value)
         whole = self.whole and value == value // 1 and abs(value) <= check.EXACT
         return int(value) if whole else float(value)
