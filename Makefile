@@ -8,12 +8,14 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 STAGE = @$(PY) .ci/stage.py
 PAGE_TESTS := $(wildcard tests/test_pages*.py)
+IN_A_BROWSER := $(PAGE_TESTS:tests/test_%.py=%)
 OWN_STAGES := $(PAGE_TESTS) tests/test_pyodide.py
 WHOLE_REPORTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 export PYTHONPYCACHEPREFIX := $(CURDIR)/_build/pycache
 export JUPYTER_PLATFORM_DIRS := 1
+export PYTHONPATH := $(CURDIR)/.ci/light
 
-.PHONY: help setup serve book test lab lint bench clean lock units notebooks pyodide pages
+.PHONY: help setup serve book test lab lint bench clean lock units chapters checked-book pyodide $(IN_A_BROWSER)
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  make \1\t\2/p' Makefile
@@ -27,9 +29,8 @@ book: setup  ## build the book into _build/html, running the chapters that chang
 test: setup  ## check everything: lint, library, chapters, book, pages in a browser
 	@.ci/setup browser pyodide
 	@$(MAKE) --no-print-directory lint
-	@echo "==> library beside chapters and book: about two minutes, each reports when it is done"
-	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) units notebooks book pyodide
-	@$(MAKE) --no-print-directory pages
+	@echo "==> two at a time, each reports when it is done: library, chapters; then the book and its pages"
+	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) checked-book units $(IN_A_BROWSER) pyodide
 
 lab: setup  ## open the chapters in JupyterLab, as notebooks
 	@.ci/lab
@@ -53,12 +54,15 @@ setup:
 units: setup
 	$(STAGE) 900 "library: units and doctests" -- $(PYTEST) $(OWN_STAGES:%=--ignore=%)
 
-notebooks: setup
-	$(STAGE) 600 "chapters as notebooks" -- $(PY) .ci/notebooks.py
+chapters: setup
+	$(STAGE) 600 "chapters as notebooks" -- $(PY) .ci/notebooks.py --all --jobs 1
+
+checked-book: chapters  # shows what the chapters gave when they were checked
+	$(STAGE) 300 book -- .ci/book
 
 pyodide: setup
 	@.ci/setup pyodide
 	$(STAGE) 600 "library in Pyodide" -- $(PYTEST) tests/test_pyodide.py
 
-pages: book
-	$(STAGE) 1200 "pages in a browser" -- $(PYTEST) $(PAGE_TESTS)
+$(IN_A_BROWSER): checked-book
+	$(STAGE) 600 "in a browser: $@" -- $(PYTEST) tests/test_$@.py

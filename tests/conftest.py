@@ -3,6 +3,8 @@
 import os
 import subprocess
 import threading
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,9 +80,9 @@ def browser(chromium):
         launched.close()
 
 
-@pytest.fixture
-def open_page(browser, book_url):
-    """Opens a page of the book in a fresh profile and records what a quiet page has none of."""
+@contextmanager
+def opening(browser, book_url):
+    """Opens pages of the book, each in a fresh profile, and records what a quiet page has none of."""
     from tests.page_checks import watch
 
     contexts = []
@@ -89,7 +91,7 @@ def open_page(browser, book_url):
         context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         page.faults = watch(page)
         prepare(page)
         page.goto(url + path)
@@ -98,6 +100,20 @@ def open_page(browser, book_url):
     yield open_one
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def open_page(browser, book_url):
+    """Opens a page of the book for one test."""
+    with opening(browser, book_url) as open_one:
+        yield open_one
+
+
+@pytest.fixture(scope="module")
+def kept_page(browser, book_url):
+    """Opens a page of the book once for all tests of a module: its worker takes seconds to start."""
+    with opening(browser, book_url) as open_one:
+        yield cache(open_one)
 
 
 @pytest.fixture
@@ -111,3 +127,14 @@ def first(open_page):
         return page, f"what-if-{name}", numbers_of(name)
 
     return open_first
+
+
+@pytest.fixture
+def awake(kept_page):
+    """The first what-if on a page that the tests share: (page, id, its number controls); left as it was found."""
+    from tests.page_whatif import FIRST, numbers_of, reset
+
+    name, path = FIRST
+    page = kept_page(path)
+    yield page, f"what-if-{name}", numbers_of(name)
+    reset(page, f"what-if-{name}")

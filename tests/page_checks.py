@@ -6,6 +6,9 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 HTML = ROOT / "_build/html"
 AXE = ROOT / "book/live/node_modules/axe-core/axe.min.js"
+# The theme makes what scrolls reachable by key, a moment after a change of size.
+SCROLLS_BY_KEY = """() => [...document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container")]
+  .every((e) => e.tabIndex === 0 || (e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight))"""
 REDIRECT = 'http-equiv="Refresh"'
 
 

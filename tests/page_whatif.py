@@ -66,6 +66,13 @@ def press(page, ident, control, key="ArrowRight", times=1):
     page.wait_for_function(SETTLED, arg=ident)
 
 
+def reset(page, ident):
+    """Back to the starting values, until the address says so too."""
+    page.locator(f"#{ident} .what-if-reset").click()
+    page.wait_for_function("!location.search")
+    page.wait_for_function(SETTLED, arg=ident)
+
+
 def assert_as_lib(shown, name):
     """What the page shows is what `lib` answers, or refuses, for the texts in its fields."""
     view, refusal = answer_or_refusal(name, shown["settings"])

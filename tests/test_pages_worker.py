@@ -22,6 +22,8 @@ def stub(script):
 
 
 SILENT = "onmessage = () => {}"
+IS_STARTING = "id => document.querySelector(`#${id} .what-if-loading`)"
+IS_ASKED = "id => document.querySelector(`#${id} .what-if-answer`).getAttribute('aria-busy') === 'true'"
 DEAF = "onmessage = ({data}) => data.type === 'boot' && postMessage({type: 'ready'})"
 
 
@@ -31,7 +33,7 @@ def test_a_stuck_worker_is_ended_with_a_message_and_the_next_touch_tries_a_fresh
     before = page.evaluate(STATE, ident)
     slider = page.locator(f"#{ident} input[data-for={number.name}]")
     slider.press("ArrowRight")
-    page.wait_for_timeout(500)
+    page.wait_for_function(IS_ASKED if script == DEAF else IS_STARTING, arg=ident)
     page.clock.fast_forward(seconds * 1000)
     page.locator(f"#{ident} .what-if-stopped").wait_for()
     ended = page.evaluate(STATE, ident)
@@ -58,21 +60,26 @@ def test_the_runtime_is_fetched_ahead_unless_the_browser_saves_data(first, saves
     asked = []
 
     def prepare(page):
+        page.clock.install()
         page.add_init_script(script)
         page.on("request", lambda request: "worker-" in request.url and asked.append(request.url))
 
     page, ident, _ = first(prepare=prepare)
     page.locator(f"#{ident} form").scroll_into_view_if_needed()
-    page.wait_for_timeout(2500)
+    page.evaluate("new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))")
+    page.clock.run_for(5000)
+    page.wait_for_timeout(200)  # for the request to be told here
     assert bool(asked) is not saves_data
     assert page.locator(f"#{ident} progress").count() == 0
 
 
 def test_the_first_touch_shows_how_much_is_fetched(first):
     def slowly(page):
+        page.clock.install()
         page.route("**/lib-*.zip", lambda route: None)  # never comes
 
     page, ident, (number, *_) = first(prepare=slowly)
+    page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # no limit strikes, however slow the machine is
     page.locator(f"#{ident} input[data-for={number.name}]").press("ArrowRight")
     bar = page.locator(f"#{ident} progress")
     bar.wait_for()

@@ -26,15 +26,20 @@ def calculation(root):
     return digest(root, "lib", "requirements.lock")
 
 
-def keep_results_apart(app, config):
-    """Give the results of this `lib` a folder of their own, and drop the oldest ones."""
-    cache = Path(app.srcdir) / "_build/cache"
-    folder = cache / calculation(Path(app.srcdir))
+def kept_results(root):
+    """The folder of the results of this `lib`; the oldest ones go."""
+    cache = root / "_build/cache"
+    folder = cache / calculation(root)
     folder.mkdir(parents=True, exist_ok=True)
     folder.touch()
     for old in sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime)[:-KEPT]:
         shutil.rmtree(old)
-    config.nb_execution_cache_path = str(folder)
+    return str(folder)
+
+
+def keep_results_apart(app, config):
+    """Look for results in the folder of this `lib` alone."""
+    config.nb_execution_cache_path = kept_results(Path(app.srcdir))
 
 
 def outdated(app, env, added, changed, removed):
