@@ -19,6 +19,7 @@ from lib.memory.states import PRECISIONS as PRECISIONS
 from lib.memory.states import state_bytes as state_bytes
 from lib.memory.terms import GROUPS as GROUPS
 from lib.memory.terms import Term as Term
+from lib.memory.verdict import HEADROOM as HEADROOM
 from lib.memory.verdict import Change as Change
 from lib.memory.verdict import Fit as Fit
 from lib.memory.verdict import changes as changes

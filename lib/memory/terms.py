@@ -104,5 +104,5 @@ class Term:
 
 def _shown(name, number):
     whole = int(number) if number == int(number) else None
-    figure = f"{whole:,}" if whole is not None else f"{number:,.6g}"
+    figure = f"{whole:,}" if whole is not None else f"{number:,.0f}" if number >= 1000 else f"{number:.6g}"
     return f"{figure} {name}"

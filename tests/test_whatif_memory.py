@@ -1,0 +1,86 @@
+"""The what-ifs on memory: their rows are the ledger's, their verdict the heaviest stage's."""
+
+import pytest
+
+from lib.architecture import model
+from lib.layout import Layout
+from lib.memory import ledger
+from lib.whatif.catalogue import RefusedError, answer
+
+GIB = 2**30
+START = Layout(data=64, tensor=8, pipeline=4, zero_stage=1, recompute="full", micro_batches=16, seq_len=8192)
+
+
+def rows(name, **settings):
+    return {row.label: row for row in answer(name, settings).rows}
+
+
+def test_the_lines_of_the_ledger_sum_to_what_is_needed():
+    view = answer("memory-ledger", {})
+    lines = sum(row.value for row in view.rows if row.group != "in all")
+    needed = next(row.value for row in view.rows if row.label == "needed")
+    assert lines == pytest.approx(needed)
+    assert needed == pytest.approx(ledger(model("llama-3-70b"), START).peak_bytes / GIB)
+
+
+def test_the_heaviest_stage_decides_and_not_the_mean():
+    view = answer("memory-ledger", {})
+    piles = [sum(series.y[k] for series in view.chart.series) for k in range(4)]
+    assert max(piles) == pytest.approx(next(row.value for row in view.rows if row.label == "needed"))
+    assert max(piles) > sum(piles) / 4
+
+
+def test_the_seeds_start_needs_1140_gb():
+    # Seed 003: 70B with no parallelism; 2 + 2 + 12 bytes a parameter and the inputs of 80 layers.
+    seed = {"framework": "seed 003", "data": 2048, "tensor": "1", "pipeline": 1, "zero_stage": "0"}
+    assert rows("memory-ledger", **seed)["needed"].value * GIB / 1e9 == pytest.approx(1140, abs=0.5)
+
+
+def test_every_single_change_that_is_offered_fits():
+    view = answer("memory-fit", {})
+    offered = [float(row.value.split()[-2]) for row in view.rows if row.group == "single changes" and ":" in row.value]
+    device = next(row.value for row in view.rows if row.label == "H100 SXM")
+    assert not view.checks[0].passed
+    assert len(offered) >= 3
+    assert all(gib <= 0.9 * device for gib in offered)
+
+
+def test_what_fits_needs_no_change():
+    view = answer("memory-fit", {"recompute": "full", "pipeline": 4, "data": 64})
+    assert view.checks[0].passed
+    assert {row.value for row in view.rows if row.group == "single changes"} == {"fits already"}
+
+
+def test_recomputation_lowers_the_peak_of_a_124m_model_and_leaves_it_at_the_loss():
+    kept, redone = (answer("memory-timeline", {"recompute": word}) for word in ("none", "full"))
+    assert all("loss, backward" in view.title for view in (kept, redone))
+    most = [max(row.value for row in view.rows) for view in (kept, redone)]
+    # Twelve layers keep 61,536 bytes a token each without (T (8h + 8 + 4a + 4h + 32h)), 1,536 with.
+    assert most[0] - most[1] > 3.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"tensor": "3"}, "tensor = '3': one of 1, 2, 4"),
+        ({"tensor": "16", "model": "qwen2-0.5b"}, "tensor = 16: a divisor of n_heads = 14"),
+        ({"zero_stage": "4"}, "zero_stage = '4': one of 0, 1, 2"),
+        ({"zero_stage": "3"}, "zero_stage = 3: at most 1 with pipeline = 4"),
+        ({"pipeline": 81}, "pipeline = 81"),
+        ({"expert": 2}, "expert = 2: 1 for a model without experts"),
+        ({"headroom": 1.5}, "headroom = 1.5"),
+    ],
+)
+def test_what_cannot_be_cut_is_refused_with_what_can(settings, words):
+    with pytest.raises(RefusedError) as refused:
+        answer("memory-ledger", settings)
+    assert words in str(refused.value)
+
+
+def test_a_model_without_moments_is_refused():
+    with pytest.raises(RefusedError, match="moments"):
+        answer("memory-timeline", {"framework": "seed 003"})
+
+
+def test_a_chip_without_bf16_is_said_to_have_none():
+    assert any("no bf16" in note for note in answer("memory-timeline", {}).notes)
