@@ -154,7 +154,7 @@ def _totals(job):
     )
     yield Row(label=job.device.name, value=job.device.memory_bytes / GIB, convention=sheet, sources=sources[:1], **row)
     free = job.device.memory_bytes * job.headroom / GIB
-    yield Row(label="kept free", value=free, formula=f"{_gib(job.device.memory_bytes)} x {job.headroom:g}", **row)
+    yield Row(label="kept free", value=free, formula=f"{_gib(job.device.memory_bytes)} x {show(job.headroom)}", **row)
     degrees = f"{layout.data} data x {layout.tensor} tensor x {layout.pipeline} pipeline x {layout.context} context"
     yield Row(label="GPUs", value=float(layout.n_gpus), formula=degrees, group="in all")
     tokens = f"{layout.global_batch} sequences x {layout.seq_len:,}"
@@ -244,8 +244,9 @@ def timeline_view(**given):
     found = job.ledger.heaviest
     moments = timeline(found)
     highest = max(moments, key=lambda moment: moment.bytes)
+    of = _gib(job.device.memory_bytes)
     return View(
-        title=f"Memory is highest at {highest.name}: {_gib(highest.bytes)} are given out of {_gib(job.device.memory_bytes)}.",
+        title=f"Memory is highest at {highest.name}: {_gib(highest.bytes)} are given out of {of}.",
         rows=tuple(_moment_rows(moments, highest)),
         chart=Chart(
             title=f"Highest at {highest.name}.",
