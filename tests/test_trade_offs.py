@@ -15,15 +15,23 @@ def test_the_worst_regret_is_the_largest_of_its_column():
 
 
 def test_every_table_says_how_far_its_law_is_stretched():
-    assert "extrapolated" in trade_offs.lifetimes(law("besiroglu"), 1e24, [1e12]).caption
-    assert "not printed" in trade_offs.scarce(law("muennighoff"), 1e22, [1e10]).caption
+    near, far = trade_offs.lifetimes(law("besiroglu"), 1e21, [0.0, 1e14]).rows  # only the use leads beyond the runs
+    assert near[-1] == "within the fitted range"
+    assert far[-1] == "1.1 x the largest fitted run"
+    assert trade_offs.scarce(law("muennighoff"), 1e22, [1e10]).rows[0][-1] == "range of the fit not printed"
+    borrowed = trade_offs.scarce(law("besiroglu"), 1e22, [1e10]).rows[0][-1]
+    assert "the discount for repeating was fitted with Muennighoff's law" in borrowed
+    judges = Ensemble(compute=2.1e24, laws=GROUPS["laws with a loss"])
+    reaches = [row[-1] for row in trade_offs.regrets(judges, {"70B": 70e9}).rows]
+    assert reaches[2] == "160 x the largest fitted run"
+    assert reaches[4] == "range of the fit not printed"
     assert trade_offs.uses(law("besiroglu")).rows[0][-1] == "24 x the largest fitted run"
     assert [row[-1] for row in trade_offs.experts(1e20, [1, 8]).rows] == ["within the fitted range"] * 2
     assert "32 experts were the most" in trade_offs.experts(1e20, [64]).rows[0][-1]
 
 
 def test_without_use_the_cheapest_model_to_train_is_the_cheapest():
-    assert trade_offs.lifetimes(law("besiroglu"), 1e22, [0.0]).rows[0][-4:] == ("1.00", "1.00", "1.00", "0.0%")
+    assert trade_offs.lifetimes(law("besiroglu"), 1e22, [0.0]).rows[0][3:-1] == ("1.00", "1.00", "1.00", "0.0%")
 
 
 def test_four_passes_are_worth_3_726():

@@ -74,8 +74,17 @@ def test_beyond_the_fitted_runs_notes_and_chart_say_so_and_within_they_do_not():
     far, near = ask(), ask(compute="1e21")
     assert any("extrapolated: 150 times" in note for note in far.notes)
     assert "extrapolated: 150 times" in far.chart.title
-    assert not any("extrapolated" in note for note in near.notes)
+    assert not any(note.startswith("Besiroglu 2024 here") for note in near.notes)
     assert "extrapolated" not in near.chart.title
+    assert "Of the 14 laws beside it, 2 are extrapolated here." in near.notes
+    assert "Of the 14 laws beside it, 12 are extrapolated here." in far.notes
+
+
+def test_use_that_leads_beyond_the_fitted_runs_is_said_also_where_the_best_size_lies_among_them():
+    assert any("for use: extrapolated" in note for note in ask(compute="1e21", inference_tokens="1e14").notes)
+    used = next(row for row in ask(compute="1e21", inference_tokens="1e14").rows if row.label == "parameters for use")
+    assert used.convention.startswith("extrapolated: ")
+    assert not any("for use" in note for note in ask(compute="1e21", inference_tokens="0").notes)
 
 
 def test_every_number_unfolds_to_a_formula_and_a_source():

@@ -251,6 +251,11 @@ def _compute(plan):
     yield "useful FLOPs", brief.useful_flops, "FLOP"
 
 
+def _sizes(ensemble):
+    ends = " to ".join(units.show_count(size) for size in ensemble.sizes)
+    return f"{ends}; {ensemble.n_extrapolated} of {len(ensemble.laws)} laws extrapolated"
+
+
 def _allocation(plan):
     run = plan.allocation
     yield "parameters", run.n_params, "parameters"
@@ -264,7 +269,7 @@ def _allocation(plan):
     yield "predicted loss", plan.loss, f"nats per token by {plan.law.name}"
     yield "how far the law is stretched", plan.law.label(run.n_params, run.n_tokens)
     asked = Ensemble(compute=plan.brief.useful_flops, laws=GROUPS["laws with a loss"])
-    yield "best size, by every law with a loss", " to ".join(units.show_count(size) for size in asked.sizes)
+    yield "best size, by every law with a loss", _sizes(asked)
     yield "lost at most, by those laws", asked.regret(run.n_params).worst_nats, "nats per token"
     verdict = plan.loss_verdict
     yield "loss target", "not asked" if verdict is None else verdict.explanation

@@ -158,6 +158,15 @@ class Ensemble:
         return self.votes[0].n_tokens, self.votes[-1].n_tokens
 
     @property
+    def n_extrapolated(self):
+        """How many of the laws are stretched beyond the runs that they were fitted to.
+
+        >>> Ensemble(compute=1e21).n_extrapolated, Ensemble(compute=2.1e24).n_extrapolated
+        (2, 12)
+        """
+        return sum(vote.label.startswith("extrapolated") for vote in self.votes)
+
+    @property
     def judges(self):
         """The laws that predict a loss, and so can say what a size costs."""
         return tuple(law for law in self.laws if isinstance(law, ScalingLaw))

@@ -93,7 +93,7 @@ def runs(law_name):
         "size over best size",
         "nats lost",
         "compute that would do",
-        "compute",
+        "reach",
     )
     caption = f"Published runs beside the best use of their compute, by {chosen.name}."
     return Table(head=head, rows=tuple(rows), caption=caption)

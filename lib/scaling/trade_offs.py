@@ -21,14 +21,17 @@ def regrets(ensemble, sizes):
     >>> from lib.scaling.ensemble import GROUPS, Ensemble
     >>> table = regrets(Ensemble(compute=2.1e24, laws=GROUPS["laws with a loss"]), {"70B": 70.55e9})
     >>> table.rows[1]
-    ('Hoffmann 2022, rounded', '0.0004')
+    ('Hoffmann 2022, rounded', '0.0004', '160 x the largest fitted run')
     """
     asked = {words: ensemble.regret(n_params) for words, n_params in sizes.items()}
-    rows = [(one.name, *(f"{regret.nats[one.name]:.4f}" for regret in asked.values())) for one in ensemble.judges]
-    rows.append(("the worst of them", *(f"{regret.worst_nats:.4f}" for regret in asked.values())))
-    rows.append(("most compute wasted", *(f"{max(regret.wasted.values()):.0%}" for regret in asked.values())))
+    rows = []
+    for one in ensemble.judges:
+        reach = short_reach(one.label(*one.optimum(ensemble.compute)))
+        rows.append((one.name, *(f"{regret.nats[one.name]:.4f}" for regret in asked.values()), reach))
+    rows.append(("the worst of them", *(f"{regret.worst_nats:.4f}" for regret in asked.values()), ""))
+    rows.append(("most compute wasted", *(f"{max(regret.wasted.values()):.0%}" for regret in asked.values()), ""))
     caption = f"Nats per token that a size loses at {show(ensemble.compute, 'FLOP')}, each law against its own best."
-    return Table(head=("law", *sizes), rows=tuple(rows), caption=caption)
+    return Table(head=("law", *sizes, "reach"), rows=tuple(rows), caption=caption)
 
 
 def lifetimes(chosen, compute, uses):
@@ -41,7 +44,7 @@ def lifetimes(chosen, compute, uses):
 
     >>> from lib.scaling import law
     >>> lifetimes(law("Hoffmann 2022"), 4.815915e22, [1e12]).rows[0]
-    ('1T', '8.482B', '1.01T', '0.65', '1.64', '1.07', '7.8%')
+    ('1T', '8.482B', '1.01T', '0.65', '1.64', '1.07', '7.8%', '4 x the largest fitted run')
     """
     target = chosen.optimal_loss(compute)
     rows = []
@@ -49,7 +52,8 @@ def lifetimes(chosen, compute, uses):
         life = Lifetime(law=chosen, target_loss=target, inference_tokens=use)
         size, tokens = _count(life.n_params, "parameters"), _count(life.n_tokens, "tokens")
         ratios = (life.size_ratio, life.tokens_ratio, life.train_flops / compute)
-        rows.append((_count(use, "tokens"), size, tokens, *(f"{r:.2f}" for r in ratios), f"{life.saving:.1%}"))
+        reach = short_reach(chosen.label(life.n_params, life.n_tokens))
+        rows.append((_count(use, "tokens"), size, tokens, *(f"{r:.2f}" for r in ratios), f"{life.saving:.1%}", reach))
     head = (
         "tokens in use",
         "size",
@@ -58,9 +62,9 @@ def lifetimes(chosen, compute, uses):
         "tokens, times",
         "training, times",
         "saved in all",
+        "reach",
     )
-    reach = chosen.label(*chosen.optimum(compute))
-    caption = f"Loss {target:.3f} by {chosen.name} ({reach}); times: against the cheapest training run."
+    caption = f"Loss {target:.3f} by {chosen.name}; times: against the cheapest training run."
     return Table(head=head, rows=tuple(rows), caption=caption)
 
 
@@ -84,7 +88,7 @@ def scarce(chosen, compute, uniques):
 
     >>> from lib.scaling import law
     >>> scarce(law("Muennighoff 2023"), 1e22, [25e9]).rows[0]
-    ('25B', '7.026B', '237.2B', '9.49', '0.76', '0.034')
+    ('25B', '7.026B', '237.2B', '9.49', '0.76', '0.034', 'range of the fit not printed')
     """
     free = chosen.optimum(compute)
     rows = []
@@ -100,11 +104,11 @@ def scarce(chosen, compute, uniques):
                 f"{limited.epochs(n_tokens):.2f}",
                 f"{n_params / free[0]:.2f}",
                 f"{max(lost, 0.0):.3f}",
+                short_reach(limited.label(n_params, n_tokens)),
             )
         )
-    head = ("unique tokens", "size", "tokens read", "passes", "size, times", "nats lost to repeating")
-    reach = chosen.label(*free)
-    caption = f"{show(compute, 'FLOP')} by {chosen.name} ({reach}); times: against unlimited text."
+    head = ("unique tokens", "size", "tokens read", "passes", "size, times", "nats lost to repeating", "reach")
+    caption = f"{show(compute, 'FLOP')} by {chosen.name}; times: against unlimited text."
     return Table(head=head, rows=tuple(rows), caption=caption)
 
 

@@ -46,7 +46,7 @@ def explorer_view(
             *vote_rows(ensemble),
         ),
         chart=_chart(chosen, limited, compute, best, scarce, ensemble),
-        notes=_notes(chosen, best, n_experts),
+        notes=_notes(chosen, best, life, ensemble, n_experts),
     )
 
 
@@ -97,11 +97,15 @@ def _mark(label, run, chosen):
     return Series(label=label, x=(run[0],), y=(chosen.loss(*run),), kind="points")
 
 
-def _notes(chosen, best, n_experts):
+def _notes(chosen, best, life, ensemble, n_experts):
     notes = []
     reach = chosen.label(*best, n_experts)
     if reach != "within the fitted range":
         notes.append(f"{chosen.name} here: {reach}.")
+    elif not chosen.inside_range(life.n_params, life.n_tokens):
+        notes.append(f"{chosen.name} for use: {chosen.label(life.n_params, life.n_tokens)}.")
+    if ensemble.n_extrapolated:
+        notes.append(f"Of the {len(ensemble.laws)} laws beside it, {ensemble.n_extrapolated} are extrapolated here.")
     if n_experts > 1:
         notes.append("The laws beside it are of dense models: not fitted for mixtures of experts.")
     notes.append("Compare sizes and tokens between laws, not losses: tokenizers and corpora differ.")

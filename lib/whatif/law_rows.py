@@ -17,7 +17,8 @@ def use_rows(life, compute):
     common = {
         "group": f"If it will read and write {use} in use, at the same loss",
         "sources": (life.law.source, _SARDANA),
-        "convention": "6 FLOPs a parameter and token in training, 2 in use; chips are assumed to be as busy in both",
+        "convention": f"{life.law.label(life.n_params, life.n_tokens)}; 6 FLOPs a parameter and token in training, "
+        "2 in use; chips are assumed to be as busy in both",
         "assumed": (f"{use} in use: your choice",),
     }
     size, tokens = show_power(life.n_params), show_power(life.n_tokens)

@@ -2,6 +2,7 @@
 
 from lib import scaling, units
 from lib.compute import TOKENS_PER_PARAM, chinchilla_optimal, train_flops
+from lib.scaling.ensemble import Ensemble
 from lib.units import show_power
 from lib.whatif import controls
 from lib.whatif.model import Axis, Chart, Choice, Number, Row, Series, View, WhatIf
@@ -29,7 +30,7 @@ def allocation_view(compute=_COMPUTE, law="Hoffmann 2022", n_params=_N_PARAMS):
             *_other_rows(chosen, compute),
         ),
         chart=_chart(chosen, compute, best, given),
-        notes=_notes(chosen, best),
+        notes=_notes(chosen, compute, best),
     )
 
 
@@ -187,8 +188,12 @@ def _chart(chosen, compute, best, given):
     )
 
 
-def _notes(chosen, best):
+def _notes(chosen, compute, best):
     notes = [f"At the best size this law is {chosen.label(*best)}."] if not chosen.inside_range(*best) else []
+    others = tuple(law for law in scaling.LAWS.values() if law is not chosen)
+    beyond = Ensemble(compute=compute, laws=others).n_extrapolated
+    if beyond:
+        notes.append(f"Of the {len(others)} other laws, {beyond} are extrapolated at their own best size.")
     notes.append("Compare sizes and tokens between laws, not losses: tokenizers and corpora differ.")
     return tuple(notes)
 
