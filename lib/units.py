@@ -182,7 +182,7 @@ def show_number(value):
     _refuse(value)
     if value == 0:
         return "0"
-    if not 1e-4 <= abs(value) < 1e9:
+    if not 1e-3 <= abs(value) < 1e9:
         return show_power(value)
     if abs(value) >= 999.95:
         return f"{value:,.0f}"

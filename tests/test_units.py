@@ -191,3 +191,9 @@ def test_a_number_is_shown_if_it_is_one(function, value):
 def test_gigabytes_and_gibibytes_are_kept_apart():
     assert pytest.approx(1.073741824) == units.GIB / units.GB
     assert units.show_bytes(825.18 * units.GIB) == "886 GB"  # The Pile: 825.18 GiB (Gao et al. 2020, Table 1)
+
+
+@pytest.mark.parametrize("value", [1.666e-4, 3e-4, 9.99e-4, 1.7e-5])
+def test_a_small_number_is_written_alike_alone_and_as_a_power(value):
+    assert units.show_number(value) == units.show_power(value) == units.show(value)
+    assert "e-" in units.show(value)

@@ -114,7 +114,7 @@ def widths(base_lr, base_width, wider):
         wider: widths to show.
 
     >>> print(*str(widths(6e-3, 256, [256, 4096])).splitlines()[3].split())
-    4,096 16 0.000375 0.006 0.25 0.0625
+    4,096 16 3.75e-4 0.006 0.25 0.0625
     """
     rows = tuple(
         (
