@@ -12,7 +12,8 @@ from lib.architecture.families import FAMILIES
 from lib.architecture.huggingface import LARGEST_FILE, from_config, parse_config, read_config
 from lib.architecture.other_models import INERT, NO_DECODERS, RECURRENT, SAME_AS
 
-COUNTED = json.loads((Path(__file__).parent / "transformers_counts.json").read_text(encoding="utf-8"))["rows"]
+_FILE = json.loads((Path(__file__).parent / "transformers_counts.json").read_text(encoding="utf-8"))
+COUNTED, NAMED = _FILE["rows"], _FILE["named"]
 
 
 def shape_of(config):
@@ -23,7 +24,12 @@ def layers_of(shape):
     return [sum(shape.components_of_layer(i).values()) for i in range(shape.n_layers)]
 
 
-@pytest.mark.parametrize("row", COUNTED, ids=[f"{i}-{r['config']['model_type']}" for i, r in enumerate(COUNTED)])
+CASES = COUNTED + NAMED
+
+
+@pytest.mark.parametrize(
+    "row", CASES, ids=[f"{i}-{r.get('name', r['config']['model_type'])}" for i, r in enumerate(CASES)]
+)
 def test_a_configuration_has_the_parameters_that_its_class_allocates(row):
     shape = shape_of(row["config"])
     assert shape.n_params == row["n_params"]
@@ -221,6 +227,12 @@ def test_of_several_towers_the_text_is_counted_and_the_rest_named():
     assert "Not counted: vision_config" in " ".join(found.notes)
 
 
+def test_a_second_tower_beside_the_text_is_named_too():
+    flat = {"model_type": "qwen2_vl", "hidden_size": 1536, "num_attention_heads": 12, "num_key_value_heads": 2}
+    found = from_config({**flat, "vision_config": {"depth": 32}})
+    assert "Not counted: vision_config" in " ".join(found.notes)
+
+
 def test_a_head_tied_outside_the_text_is_tied():
     found = from_config({"model_type": "llava", "tie_word_embeddings": True, "text_config": {"model_type": "llama"}})
     assert found.shape.tied
@@ -231,11 +243,15 @@ def test_a_head_tied_outside_the_text_is_tied():
     [
         ({"n_streams": 4}, "Not read, and unknown to LlamaForCausalLM: n_streams = 4"),
         ({"use_qkv_norm": True}, "use_qkv_norm = true"),
+        ({"moe_layer_freq": 2}, "moe_layer_freq = 2"),
+        ({"text_config": "none"}, "text_config = 'none'"),
+        ({"model_type": "gpt_neox", "head_dim": 64}, "head_dim = 64 is not read: GPTNeoXForCausalLM takes 96"),
+        ({"model_type": "bloom", "num_key_value_heads": 2}, "num_key_value_heads = 2 is not read"),
         ({"architectures": ["LlamaForSequenceClassification"]}, "architectures names 'LlamaForSequenceClassification'"),
     ],
 )
 def test_a_field_that_nobody_knows_is_named(more, said):
-    assert said in " ".join(from_config({"model_type": "llama", **more}).notes)
+    assert said in " ".join(from_config({"model_type": "llama"} | more).notes)
 
 
 def test_fields_that_decide_nothing_are_passed_over_in_silence():
@@ -317,9 +333,10 @@ def test_every_hybrid_and_every_encoder_is_refused_by_its_name(name):
         (b"PK\x03\x04\x00", "not JSON: "),
         (b"[1, 2]", r"\[1, 2\]: an object with fields"),
         (b'"llama"', "'llama': an object"),
-        (b"NaN", "not JSON: NaN is no number"),
-        (b'{"model_type": "llama", "hidden_size": Infinity}', "not JSON: Infinity is no number"),
-        (b'{"model_type": "llama", "hidden_size": 1e999}', r"hidden_size = inf \(float\)"),
+        (b"NaN", "nan: an object with fields"),
+        (b'{"model_type": "llama", "hidden_size": Infinity}', "hidden_size = inf: a finite number"),
+        (b'{"model_type": "llama", "hidden_size": 1e999}', "hidden_size = inf: a finite number"),
+        (b'{"model_type": "llama", "rope_scaling": {"factor": NaN}}', "factor = nan: a finite number"),
         (b'{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}', "hidden_size = 2: beside 1 in the same file"),
         (b'{"a": ' * 100_000, "not (JSON|a configuration): "),
         (b"[" * 200_000 + b"]" * 200_000, "not a configuration: nested too deep"),

@@ -10,6 +10,7 @@ from lib.architecture.other_models import INERT, INERT_ENDS
 MOST_LAYERS = 10_000  # far beyond any model; a slip must not start a list without end
 _RECURRENT = ("mamba", "linear_attention", "recurrent", "conv", "gated_deltanet", "hybrid")
 _IMPLIED = ("num_key_value_heads", "head_dim")  # which some classes make of other fields
+_USUAL = (("moe_layer_freq", 1),)  # what released files have beside a field that the class does not read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +122,8 @@ class Fields:
         unread = [
             f"{name[:60]} = {_json(value)}"
             for name, value in self.config.items()
-            if name not in known and not name.startswith("_") and not name.endswith(INERT_ENDS) and value
+            if name not in known and not name.startswith("_") and not name.endswith(INERT_ENDS)
+            if value and (name, value) not in _USUAL
         ]
         return (f"Not read, and unknown to {self.family.code}: {', '.join(unread)}.",) if unread else ()
 

@@ -5,6 +5,7 @@ another, is named, never guessed: in a note where the count stands without it, i
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from lib.architecture.file_fields import Fields
 from lib.architecture.other_models import INERT, NO_DECODERS, RECURRENT, SAME_AS, TOWERS
 from lib.architecture.transformer import Transformer
 
+_SHOWN = 12  # families that a refusal lists
 LARGEST_FILE = 10_000_000  # bytes; a configuration has some thousand
 _HYBRID = ", which keeps a state instead of every token's keys: not counted here"
 _NO_DECODER = ", not a decoder-only language model"
@@ -67,7 +69,8 @@ def read_config(path):
     """
     check.text(path=path)
     try:
-        raw = Path(path).read_bytes()[: LARGEST_FILE + 1]
+        with open(path, "rb") as file:
+            raw = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return parse_config(raw, path)
@@ -129,7 +132,7 @@ def from_config(config, file="config"):
 def _parsed(raw, file):
     try:
         text = raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw.removeprefix("\ufeff")
-        found = json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
+        found = json.loads(text, object_pairs_hook=_once)
     except UnicodeDecodeError:
         raise ValueError(f"{file}: not JSON: no text in UTF-8") from None
     except json.JSONDecodeError as error:
@@ -144,13 +147,12 @@ def _parsed(raw, file):
     return found
 
 
-def _no_number(word):
-    raise ValueError(f"not JSON: {word} is no number")
-
-
 def _once(pairs):
+    """One value for each name; a number that JSON does not have (NaN, the infinities) is refused with its name."""
     found = {}
     for name, value in pairs:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name[:60]} = {value}: a finite number")
         if name in found and found[name] != value:
             raise ValueError(f"{name[:60]} = {check.short(value)}: beside {check.short(found[name])} in the same file")
         found[name] = value
@@ -162,22 +164,26 @@ def _imported(config, file):
     name = _family_name(text)
     fields = Fields(config=_OLD_SWITCHES.get(text.get("model_type"), {}) | text, family=FAMILIES[name])
     shape = Transformer(name=_name_of(config, file), source=file, **_transformer_fields(fields))
-    notes += (*_other_class(text, fields.family.code), *fields.unknown_notes, *_left_out(shape))
+    notes += (
+        *_other_class(text, fields.family.code),
+        *fields.unknown_notes,
+        *_unlike(fields, shape),
+        *_left_out(shape),
+    )
     return Imported(shape=shape, code=fields.family.code, assumed=fields.assumed, notes=notes)
 
 
 def _text_tower(config):
     """The part of a file that describes a language model, and notes on what else the file has."""
     place = next((key for key in TOWERS if isinstance(config.get(key), Mapping)), None)
-    if place is None:
-        return config, ()
-    text, outer = dict(config[place]), config.get("model_type")
-    text.setdefault("model_type", outer)
-    notes = [f"Counted is the language model in {place} alone."]
-    others = [key for key, value in config.items() if key != place and isinstance(value, Mapping) and "config" in key]
-    others = [key for key in others if key not in INERT]
+    others = [key for key, value in config.items() if isinstance(value, Mapping) and key.endswith("_config")]
+    others = [key for key in others if key != place and key not in INERT]
+    notes = [f"Counted is the language model in {place} alone."] if place else []
     if others:
         notes.append(f"Not counted: {', '.join(others)}, and what joins them to the language model.")
+    if place is None:
+        return {key: value for key, value in config.items() if key not in others}, tuple(notes)
+    text = {"model_type": config.get("model_type"), **config[place]}
     tied = [part["tie_word_embeddings"] for part in (config, text) if "tie_word_embeddings" in part]
     if tied:
         text["tie_word_embeddings"] = tied[0]
@@ -199,8 +205,9 @@ def _family_name(text):
             raise ValueError(f"model_type = {name!r}: {names[name]}{what}")
     if text.get("is_encoder_decoder") is True:
         raise ValueError(f"is_encoder_decoder = True (model_type = {check.short(name)}): {_NO_DECODER.strip(', ')}")
-    near = check.did_you_mean(name[:60], FAMILIES)
-    raise ValueError(f"model_type = {check.short(name)}: one of {check.listed(FAMILIES)}{near}")
+    near, some = check.did_you_mean(name[:60], FAMILIES), list(FAMILIES)[:_SHOWN]
+    rest = f" and {len(FAMILIES) - _SHOWN} more"
+    raise ValueError(f"model_type = {check.short(name)}: one of {check.listed(some)}{rest}{near}")
 
 
 def _by_class(text):
@@ -247,6 +254,14 @@ def _other_class(text, code):
     classes = text.get("architectures")
     if isinstance(classes, list) and classes and code not in classes:
         yield f"architectures names {check.short(classes[0])}; counted is {code}."
+
+
+def _unlike(fields, shape):
+    """What the file says of heads where the class makes it of other fields, should it be something else."""
+    for name, taken in (("num_key_value_heads", shape.n_kv_heads), ("head_dim", shape.head_dim)):
+        given = fields.config.get(name)
+        if name not in fields.family.defaults and given not in (None, taken) and not shape.latent:
+            yield f"{name} = {check.short(given)} is not read: {fields.family.code} takes {taken}."
 
 
 def _left_out(shape):
