@@ -1,5 +1,6 @@
 """Memory of a training run: the ledger, its terms, the profiles of frameworks, and what they were measured to need."""
 
+from lib.memory.about import GROUPS as GROUPS
 from lib.memory.entries import COUNTERS as COUNTERS
 from lib.memory.entries import PHASES as PHASES
 from lib.memory.entries import Ledger as Ledger
@@ -17,7 +18,6 @@ from lib.memory.saved import saved_bytes as saved_bytes
 from lib.memory.states import OPTIMIZERS as OPTIMIZERS
 from lib.memory.states import PRECISIONS as PRECISIONS
 from lib.memory.states import state_bytes as state_bytes
-from lib.memory.terms import GROUPS as GROUPS
 from lib.memory.terms import Term as Term
 from lib.memory.verdict import HEADROOM as HEADROOM
 from lib.memory.verdict import Change as Change

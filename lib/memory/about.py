@@ -1,8 +1,32 @@
 """What stays the same for a term wherever it appears: its group, what it grows and shrinks with, its source."""
 
 from types import MappingProxyType
+from typing import NamedTuple
 
-from lib.memory.terms import About
+GROUPS = (
+    "weights",
+    "gradients",
+    "optimizer states",
+    "activations",
+    "recomputation",
+    "logits and loss",
+    "gathered weights",
+    "reduction buffers",
+    "temporaries",
+    "workspace",
+    "allocator",
+    "driver",
+)
+
+
+class About(NamedTuple):
+    """What stays the same for a term wherever it appears."""
+
+    group: str
+    grows_with: str
+    shrinks_with: str
+    source: str
+
 
 _ZERO = "Rajbhandari et al. 2020, arXiv:1910.02054, section 3"
 _KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4"
@@ -99,8 +123,19 @@ ABOUT = MappingProxyType(
 )
 
 
+_AGAIN = {
+    f"{name}, recomputed": known._replace(group="recomputation", shrinks_with="no recomputation")
+    for name, known in ABOUT.items()
+    if known.group == "activations"
+}
+_ALL = {**ABOUT, **_AGAIN}
+
+
+def is_known(name):
+    """True for the name of a term."""
+    return isinstance(name, str) and name in _ALL
+
+
 def about(name):
     """What is known of a term; a recomputed tensor is one of recomputation."""
-    if name.endswith(", recomputed"):
-        return ABOUT[name.removesuffix(", recomputed")]._replace(group="recomputation", shrinks_with="no recomputation")
-    return ABOUT[name]
+    return _ALL[name]

@@ -25,8 +25,9 @@ class Tensor(NamedTuple):
 
     name: str
     bytes_a_token: float
-    shared: str  # "rows", "parts", "keys" (parts, but at least one key head), "whole", ...
+    shared: str  # "rows", "parts", "keys" (parts, but at least one key head) or "whole"
     selective: bool = False  # kept when every second product is
+    only_with: str = ""  # several "ranks" or "sequences", or "context" ranks, without which it is not there
 
 
 @lru_cache(maxsize=512)
@@ -51,7 +52,7 @@ def selective_tensors(shape, profile, with_experts=False):
     kept = tuple(tensor for tensor in layer_tensors(shape, profile, with_experts) if tensor.selective)
     width = 2.0 * shape.d_model
     down = Tensor("MLP output", width, "whole")  # the seventh product of a gated layer, whole until it is reduced
-    reduced = Tensor("reduced outputs", 2 * width, "rows, with ranks")
+    reduced = Tensor("reduced outputs", 2 * width, "rows", only_with="ranks")
     return (*checkpoint(shape), *kept, *((down,) if shape.gated else ()), reduced)
 
 
@@ -76,22 +77,11 @@ def score_bytes(profile):
     return profile.score_bytes + (2.0 + profile.dropout_mask_bytes if profile.attention_dropout else 0.0)
 
 
-def share(tensor, shape, split, sequence_parallel):
-    """By how much the tensor ranks divide a saved tensor; a number or an array.
-
-    Args:
-        tensor: a `Tensor`.
-        shape: the `Transformer`.
-        split: the degrees.
-        sequence_parallel: True or 1 where tensor ranks split rows too.
-    """
-    if tensor.shared.startswith("parts"):
-        return split.tensor
-    if tensor.shared == "keys":
-        return plain.smaller(1.0 * split.tensor, 1.0 * shape.n_kv_heads)
-    if tensor.shared == "whole":
-        return 1
-    return 1 + (split.tensor - 1) * sequence_parallel
+def shares(shape, split, by_rows):
+    """By how much the tensor ranks divide each kind of saved tensor; numbers or arrays."""
+    rows = 1 + (split.tensor - 1) * by_rows
+    keys = plain.smaller(split.tensor, shape.n_kv_heads)
+    return {"rows": rows, "parts": split.tensor, "keys": keys, "whole": 1}
 
 
 def _attention(shape, profile):
@@ -117,9 +107,9 @@ def _attention(shape, profile):
 def _output_copies(profile, width):
     """Attention's output once more: in the projection's order of tokens, or on the other side of an all-to-all."""
     if profile.transposes_attention:
-        yield Tensor("attention output, transposed", width, "parts, with sequences")
+        yield Tensor("attention output, transposed", width, "parts", only_with="sequences")
     if profile.context_exchange == "all-to-all":
-        yield Tensor("attention output, exchanged", width, "parts, with context")
+        yield Tensor("attention output, exchanged", width, "parts", only_with="context")
 
 
 def _head_norms(shape, profile):

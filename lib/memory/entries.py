@@ -86,15 +86,15 @@ class StageLedger:
     @cached_property
     def phases(self):
         """After initialisation, the worst event of forward and backward, the optimizer step."""
+        return self._initialised(), self.at(self._worst), self._stepped()
+
+    @property
+    def peak(self):
+        """The phase that needs most."""
         if self.profile.simple:
-            products = tuple(simple.products(self.shape, self.layout))
-            return tuple(Phase(name=name, event=name, products=products) for name in PHASES)
-        r, kept = self.rank, self.profile.gradients_stay * 1
-        before = (*stage.states(r, gradients=kept, moments=False),)
-        after = (*stage.states(r), *stage.constant(r), *stage.step_extra(r))
-        worst = max(self.event_bytes, key=lambda event: self.event_bytes[event][1])
-        first, last = (_phase(name, name, found, r) for name, found in ((PHASES[0], before), (PHASES[2], after)))
-        return first, self.at(worst), last
+            return self.at(self._worst)
+        step = self._step_bytes * (1 + self.profile.fragmentation)
+        return self._stepped() if step > self.event_bytes[self._worst][1] else self.at(self._worst)
 
     @property
     def static_bytes(self):
@@ -102,18 +102,14 @@ class StageLedger:
         r = self.rank
         return stage.total(stage.states(r, gradients=self.profile.gradients_stay * 1)) + stage.total(stage.constant(r))
 
-    @property
-    def peak(self):
-        """The phase that needs most."""
-        return max(self.phases, key=lambda phase: phase.bytes())
-
     def at(self, event):
         """The ledger at one event of forward and backward, one of `event_bytes`."""
         check.choice(tuple(self.event_bytes), event=event)
         if self.profile.simple:
-            return self.phases[1]
+            return self._simple(PHASES[1])
         r = self.rank
-        return _phase(PHASES[1], event, (*stage.event_terms(r, event), *stage.cached(r, event)), r)
+        products = (*stage.event_terms(r, event), *stage.cached(r, event))
+        return _phase(PHASES[1], event, products, r, self.event_bytes[event][0])
 
     def bytes(self, counter="driver"):
         """The most that the stage needs by a counter: over all events of forward and backward, and the step."""
@@ -122,14 +118,37 @@ class StageLedger:
         most = max(found[held] for found in self.event_bytes.values())
         if self.profile.simple:
             return most
-        r = self.rank
-        step = stage.total(stage.states(r)) + stage.total(stage.constant(r)) + stage.total(stage.step_extra(r))
-        step = step * (1 + self.profile.fragmentation * held)
-        return max(most, step) + (stage.total(stage.driver(r)) if counter == "driver" else 0.0)
+        step = self._step_bytes * (1 + self.profile.fragmentation * held)
+        return max(most, step) + (stage.total(stage.driver(self.rank)) if counter == "driver" else 0.0)
 
     @cached_property
     def rank(self):
+        """Model, degrees and parameters on this GPU, as the terms are made of them."""
         return stage.rank(self.shape, self.layout, self.profile, _part(self.shape, self.stage))
+
+    @property
+    def _worst(self):
+        return max(self.event_bytes, key=lambda event: self.event_bytes[event][1])
+
+    @cached_property
+    def _step_bytes(self):
+        return stage.total((*stage.states(self.rank), *stage.constant(self.rank), *stage.step_extra(self.rank)))
+
+    def _initialised(self):
+        if self.profile.simple:
+            return self._simple(PHASES[0])
+        products = tuple(stage.states(self.rank, gradients=self.profile.gradients_stay * 1, moments=False))
+        return _phase(PHASES[0], PHASES[0], products, self.rank, stage.total(products))
+
+    def _stepped(self):
+        if self.profile.simple:
+            return self._simple(PHASES[2])
+        r = self.rank
+        products = (*stage.states(r), *stage.constant(r), *stage.step_extra(r))
+        return _phase(PHASES[2], PHASES[2], products, r, self._step_bytes)
+
+    def _simple(self, name):
+        return Phase(name=name, event=name, products=tuple(simple.products(self.shape, self.layout)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,23 +259,17 @@ def _n_expert_layers(shape, one):
     return sum(map(shape.has_experts, range(one.first_layer, one.first_layer + one.n_layers)))
 
 
-def _phase(name, event, products, r):
+def _phase(name, event, products, r, allocated):
     lost = r.profile.fragmentation
     if lost:
-        allocated = math.fsum(p.value for p in products if about(p.name).group != "allocator")
         products = (*products, Product("fragmentation", (("bytes allocated", allocated), ("lost", lost))))
     return Phase(name=name, event=event, products=(*products, *stage.driver(r)))
 
 
 def _term(product):
-    known = about(product.name)
     return Term(
         name=product.name,
         bytes=product.value,
-        group=known.group,
-        times=tuple(factor for factor in product.times if factor[0] not in _SWITCHES or factor[1] != 1),
+        times=tuple(factor for factor in product.times if factor[1] != 1 or factor[0] not in _SWITCHES),
         over=tuple(factor for factor in product.over if factor[1] != 1),
-        grows_with=known.grows_with,
-        shrinks_with=known.shrinks_with,
-        source=known.source,
     )

@@ -41,6 +41,7 @@ class Rank(NamedTuple):
     layers: tuple  # (layers, with experts, parameters of one on the rank) for the kinds that there are
     shards: tuple  # ranks that share weights, gradients, optimizer states
     whole: weights.Held  # parameters of the tables alone
+    shares: dict  # by how much tensor ranks divide saved tensors of each kind
 
 
 def rank(shape, split, profile, part):
@@ -55,7 +56,8 @@ def rank(shape, split, profile, part):
     for n, _, one in layers:
         held = _add(held, one, n)
     shards = plain.shard_counts(split.zero_stage, split.data * split.context)
-    return Rank(shape, split, profile, part, tokens, by_rows, held, layers, shards, tables)
+    shares = activations.shares(shape, split, by_rows)
+    return Rank(shape, split, profile, part, tokens, by_rows, held, layers, shards, tables, shares)
 
 
 def _add(a, b, times):
@@ -204,7 +206,7 @@ def _inputs(r, passes):
     if r.profile.hidden_dropout and not _is_nothing(r.part.first):
         mask = r.profile.dropout_mask_bytes * r.shape.d_model
         times = (("micro-batches", passes), ("tokens", r.tokens), ("bytes a token", mask), ("first", r.part.first))
-        yield Product("embedding dropout mask", times, (("tensor ranks", 1 + (r.split.tensor - 1) * r.by_rows),))
+        yield Product("embedding dropout mask", times, (("tensor ranks", r.shares["rows"]),))
 
 
 def _casts(r, one, layers):
@@ -229,23 +231,24 @@ def _kept(r, with_experts):
     return activations.layer_tensors(r.shape, r.profile, with_experts)
 
 
-def tensor_products(r, tensors, layers, name="{}"):
+def tensor_products(r, tensors, layers, suffix=""):
+    """Saved tensors of so many layers."""
+    layers, tokens = ("layers", layers), ("tokens", r.tokens)
     for tensor in tensors:
-        times = (("layers", layers), ("tokens", r.tokens), ("bytes a token", tensor.bytes_a_token))
-        used = _used(r, tensor.shared)
-        if _is_nothing(used):
-            continue
-        times += (("used", used),) if hasattr(used, "shape") else ()
-        ranks = activations.share(tensor, r.shape, r.split, r.by_rows)
-        yield Product(name.format(tensor.name), times, (("tensor ranks", ranks),))
+        times = (layers, tokens, ("bytes a token", tensor.bytes_a_token))
+        if tensor.only_with:
+            used = _used(r, tensor.only_with)
+            if _is_nothing(used):
+                continue
+            times = (*times, ("used", used))
+        yield Product(tensor.name + suffix, times, (("tensor ranks", r.shares[tensor.shared]),))
 
 
-def _used(r, shared):
+def _used(r, condition):
     """1 where a tensor is there that only several ranks or sequences bring."""
-    _, _, condition = shared.partition(", with ")
     split = r.split
     degrees = {"ranks": split.tensor * r.by_rows, "sequences": split.micro_batch, "context": split.context}
-    return (degrees[condition] > 1) * 1.0 if condition else 1
+    return (degrees[condition] > 1) * 1.0
 
 
 def _scores(r, layers):
@@ -280,7 +283,7 @@ def recomputed(r):
     left = tuple(tensor for tensor in missing if tensor.name not in kept)
     if r.split.recompute == "full":  # the norm's input is the layer's
         left = tuple(tensor for tensor in left if tensor.name != "attention norm, input" or r.profile.norm == "upcast")
-    yield from tensor_products(r, left, 1.0, "{}, recomputed")
+    yield from tensor_products(r, left, 1.0, ", recomputed")
     yield from _scores(r, 1.0)
 
 
@@ -310,9 +313,9 @@ def of_event(r, event):
 
 def totals(r):
     """(event, bytes allocated, bytes that the allocator holds) of each event that there can be; numbers or arrays."""
-    lasting = total(constant(r)) + total(states(r, gradients=0))
+    buffers, before, after = total(constant(r)), total(states(r, gradients=0)), total(states(r))
+    lasting, gradients = buffers + before, after - before
     waiting = total(stored(r, r.part.waiting))
-    gradients = total(states(r)) + total(constant(r)) - lasting
     for event in EVENTS:
         if event in OF_THE_LOSS and _is_nothing(r.part.last):
             continue
@@ -382,7 +385,7 @@ def _layer_gradients(r):
         return
     _, with_experts, one = r.layers[-1]
     inner = r.shape.moe.d_ff_expert * r.shape.moe.experts_per_token if with_experts else r.shape.d_ff
-    spread = 1 + (r.split.tensor - 1) * r.by_rows
+    spread = r.shares["rows"]
     yield Product(
         "gradient of the layer's output",
         (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16),

@@ -3,34 +3,12 @@
 A term's text is made from the factors that were multiplied, so the formula on the page is the one that was computed.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from lib import check, units
-
-GROUPS = (
-    "weights",
-    "gradients",
-    "optimizer states",
-    "activations",
-    "recomputation",
-    "logits and loss",
-    "gathered weights",
-    "reduction buffers",
-    "temporaries",
-    "workspace",
-    "allocator",
-    "driver",
-)
-
-
-class About(NamedTuple):
-    """What stays the same for a term wherever it appears."""
-
-    group: str
-    grows_with: str
-    shrinks_with: str
-    source: str
+from lib.memory.about import ABOUT, about, is_known
 
 
 class Product(NamedTuple):
@@ -44,10 +22,10 @@ class Product(NamedTuple):
     def value(self):
         """Bytes, a number or an array."""
         found = 1.0
-        for _, number in self.times:
-            found = found * number
-        for _, number in self.over:
-            found = found / number
+        for factor in self.times:
+            found = found * factor[1]
+        for factor in self.over:
+            found = found / factor[1]
         return found
 
 
@@ -56,35 +34,50 @@ class Term:
     """One named part of a GPU's memory.
 
     Args:
-        name: what it is, such as "queries".
+        name: one of `about.ABOUT`, such as "queries", or that with ", recomputed" behind it.
         bytes: how many, >= 0.
-        group: one of `GROUPS`.
         times: (name, number) of each factor.
         over: (name, number) of each divisor.
-        grows_with: what makes it larger, in words.
-        shrinks_with: what makes it smaller, in words.
-        source: where its form is written.
 
-    >>> weights = Term(name="weights", bytes=2e9, group="weights", times=(("parameters", 8e9), ("bytes", 2)),
-    ...                over=(("tensor", 8),))
+    Raises:
+        TypeError, ValueError: for an unknown name, for bytes that are no number of at least 0.
+
+    >>> factors = (("parameters", 8e9), ("bytes", 2))
+    >>> weights = Term(name="weights", bytes=2e9, times=factors, over=(("tensor", 8),))
     >>> weights.formula
     '8,000,000,000 parameters * 2 bytes / 8 tensor'
     """
 
     name: str
     bytes: float
-    group: str
     times: tuple = ()
     over: tuple = ()
-    grows_with: str = ""
-    shrinks_with: str = ""
-    source: str = ""
 
     def __post_init__(self):
-        check.text(name=self.name, grows_with=self.grows_with, shrinks_with=self.shrinks_with, source=self.source)
-        check.scalar(bytes=self.bytes)
-        check.non_negative(bytes=self.bytes)
-        check.choice(GROUPS, group=self.group)
+        if not is_known(self.name):
+            check.choice(tuple(ABOUT), name=self.name)
+        if type(self.bytes) is not float or not 0 <= self.bytes < math.inf:
+            check.fields(self, non_negative="bytes")
+
+    @property
+    def group(self):
+        """What it belongs to, one of `about.GROUPS`."""
+        return about(self.name).group
+
+    @property
+    def grows_with(self):
+        """What makes it larger, in words."""
+        return about(self.name).grows_with
+
+    @property
+    def shrinks_with(self):
+        """What makes it smaller, in words."""
+        return about(self.name).shrinks_with
+
+    @property
+    def source(self):
+        """Where its form is written."""
+        return about(self.name).source
 
     @property
     def formula(self):
@@ -96,7 +89,7 @@ class Term:
     def text(self):
         """The term in one line.
 
-        >>> Term(name="weights", bytes=2e9, group="weights").text
+        >>> Term(name="weights", bytes=2e9).text
         'weights: 2 GB'
         """
         return f"{self.name}: {units.show_bytes(self.bytes)}"

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from lib import check
 from lib.memory import stage
-from lib.memory.about import about
+from lib.memory.about import GROUPS, about
 from lib.memory.entries import PHASES, StageLedger
-from lib.memory.terms import GROUPS
 
 
 @dataclass(frozen=True, kw_only=True)
