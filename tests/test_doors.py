@@ -556,6 +556,8 @@ EXCEPTIONS = {
     **_same(Kind(14.0, NO_NUMBER + NOT_FINITE), " ".join(f"units.show_{what}.value" for what in SHOW)),
     **_same(instance(CHIP), "memory.verdict.fit.accelerator memory.verdict.changes.accelerator"),
     "memory.verdict.Fit.memory_bytes": positive(80e9),
+    "memory.many.peak_bytes.sequence_parallel": SWITCH,
+    "memory.many.peak_bytes.zero_stage": Kind(1.0, (*NO_NUMBER, *NOT_FINITE, -1, 1.5)),
     **_same(positive(1e9).or_none(), "memory.measured.Measured.peak_bytes memory.measured.Measured.static_bytes"),
     "memory.measured.Measured.other": instance(LEDGER).or_none(),
     "memory.measured.median_error.rows": Kind(tuple(MEASURED.values())[:3], None),

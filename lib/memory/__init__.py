@@ -10,6 +10,7 @@ from lib.memory.entries import ledger as ledger
 from lib.memory.loss import LOSSES as LOSSES
 from lib.memory.loss import logit_bytes as logit_bytes
 from lib.memory.loss import padded_vocabulary as padded_vocabulary
+from lib.memory.many import peak_bytes as peak_bytes
 from lib.memory.profiles import PROFILES as PROFILES
 from lib.memory.profiles import Profile as Profile
 from lib.memory.profiles import profile as profile

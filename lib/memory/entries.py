@@ -17,7 +17,6 @@ from lib.memory.terms import Product, Term
 
 PHASES = ("after initialisation", "forward and backward", "optimizer step")
 COUNTERS = ("allocated", "reserved", "driver")
-_SWITCHES = ("last", "share", "used")  # factors that say whether a term is there: 1 says nothing
 _ABOVE = {"allocated": ("allocator", "driver"), "reserved": ("driver",), "driver": ()}
 
 
@@ -48,7 +47,8 @@ class Phase:
     @property
     def terms(self):
         """The ledger's lines, one `Term` each, in order; what is 0 is left out."""
-        return tuple(_term(product) for product in self.products if product.value)
+        found = ((product, product.value) for product in self.products)
+        return tuple(Term(name=p.name, bytes=n, times=p.times, over=p.over) for p, n in found if n)
 
     @property
     def by_group(self):
@@ -175,7 +175,8 @@ class Ledger:
     @cached_property
     def heaviest(self):
         """The stage that needs most: by it a fit is judged."""
-        return max(self._candidates, key=lambda found: found.bytes())
+        first, *others = self._candidates
+        return max((first, *others), key=lambda found: found.bytes()) if others else first
 
     @property
     def peak_bytes(self):
@@ -264,12 +265,3 @@ def _phase(name, event, products, r, allocated):
     if lost:
         products = (*products, Product("fragmentation", (("bytes allocated", allocated), ("lost", lost))))
     return Phase(name=name, event=event, products=(*products, *stage.driver(r)))
-
-
-def _term(product):
-    return Term(
-        name=product.name,
-        bytes=product.value,
-        times=tuple(factor for factor in product.times if factor[1] != 1 or factor[0] not in _SWITCHES),
-        over=tuple(factor for factor in product.over if factor[1] != 1),
-    )

@@ -161,19 +161,21 @@ def _layer_matrices(r):
     shape, split = r.shape, r.split
     attention = weights.attention(shape, split.tensor)
     found = attention
-    for _, with_experts, one in r.layers:
+    for n, with_experts, one in r.layers:
+        behind = one.matrices - attention
         if with_experts:
             experts = shape.moe.n_experts / split.expert
-            found = found + one.matrices - attention - shape.moe.n_experts * shape.d_model + one.experts / experts
-        else:
-            found = found + one.matrices - attention
+            behind = behind - shape.moe.n_experts * shape.d_model + one.experts / experts
+        found = found + (n > 0) * behind
     return found
 
 
 def _largest_matrix(r):
     """Parameters of the largest matrix of a layer: the first of the MLP."""
-    widths = [r.shape.moe.d_ff_expert if with_experts else r.shape.d_ff for _, with_experts, _ in r.layers] or [0]
-    return (2 if r.shape.gated else 1) * r.shape.d_model * max(widths) / r.split.tensor
+    width = 0
+    for n, with_experts, _ in r.layers:
+        width = plain.larger(width, (n > 0) * (r.shape.moe.d_ff_expert if with_experts else r.shape.d_ff))
+    return (2 if r.shape.gated else 1) * r.shape.d_model * width / r.split.tensor
 
 
 # Activations.
@@ -356,17 +358,13 @@ def _loss(r, event):
     yield logits(r, each)
     if loss.divisor:
         yield Product("scalars of the loss", (("bytes", loss.divisor), ("last", r.part.last)))
+    one_row = (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last))
     if r.profile.spare_gradients != "kept" and not _is_nothing(_gathers(r)):
-        yield Product(
-            "head's input, gathered", (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last))
-        )
+        yield Product("head's input, gathered", (*one_row, ("used", _gathers(r))))
     if event == "head, backward":
         head = (_rows(r), ("width", r.shape.embedding_width), BF16, ("last", r.part.last))
         yield Product("gradient of the head", head, (("tensor", r.split.tensor),))
-        yield Product(
-            "gradient of the head's input",
-            (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last)),
-        )
+        yield Product("gradient of the head's input", one_row)
 
 
 def logits(r, each):
@@ -435,17 +433,17 @@ def gathered(r, event):
         most = plain.smaller(1.0 * r.held.total, 1.0 * r.profile.most_gathered_params)
         yield Product("gathered weights", (("parameters", most), each, ("used", used)))
         return
-    if not r.split.reshards:
-        yield Product("gathered weights", (("parameters", r.held.total), each, ("used", used)))
-        unreduced = (r.split.micro_batches > 1) * used
-        yield Product(
-            "unreduced gradients",
-            (("parameters", r.held.total), ("bytes", r.profile.reduce_bytes), ("used", unreduced)),
-        )
-        return
-    yield Product("gathered tables", (("parameters", r.whole.dense), each, ("used", used)))
-    ahead = 1 if event in OF_THE_LOSS else r.profile.gathered_layers
-    yield Product("gathered layers", (("layers", ahead), ("parameters", _one_layer(r)), each, ("used", used)))
+    whole = (1 - r.split.reshards * 1) * used
+    if not _is_nothing(whole):
+        parameters = ("parameters", r.held.total)
+        yield Product("gathered weights", (parameters, each, ("used", whole)))
+        unreduced = (r.split.micro_batches > 1) * whole
+        yield Product("unreduced gradients", (parameters, ("bytes", r.profile.reduce_bytes), ("used", unreduced)))
+    freed = r.split.reshards * used
+    if not _is_nothing(freed):
+        yield Product("gathered tables", (("parameters", r.whole.dense), each, ("used", freed)))
+        ahead = ("layers", 1 if event in OF_THE_LOSS else r.profile.gathered_layers)
+        yield Product("gathered layers", (ahead, ("parameters", _one_layer(r)), each, ("used", freed)))
 
 
 def _one_layer(r):

@@ -1,14 +1,15 @@
-"""How fast the handbook is: `make bench`, or python -m tests.bench [book] [chapters] [pages] [sizes] [tests].
+"""How fast the handbook is: `make bench`, or python -m tests.bench [book] [chapters] [memory] [pages] [sizes] [tests].
 
 Timings of pages hold on a machine that does nothing else.
 """
 
 import sys
 
-from . import book, pages
+from . import book, memory, pages
 
 PARTS = {
     "sizes": pages.sizes,
+    "memory": memory.ledgers,
     "pages": pages.timings,
     "chapters": book.chapters,
     "book": book.builds,
