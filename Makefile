@@ -15,7 +15,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/_build/pycache
 export JUPYTER_PLATFORM_DIRS := 1
 export PYTHONPATH := $(CURDIR)/.ci/light
 
-.PHONY: help setup serve book test lab lint bench clean lock units chapters checked-book pyodide $(IN_A_BROWSER)
+.PHONY: help setup serve book test lab lint bench clean lock units checked-book pyodide $(IN_A_BROWSER)
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  make \1\t\2/p' Makefile
@@ -54,10 +54,8 @@ setup:
 units: setup
 	$(STAGE) 900 "library: units and doctests" -- $(PYTEST) $(OWN_STAGES:%=--ignore=%)
 
-chapters: setup
+checked-book: setup  # shows what the chapters gave when they were checked
 	$(STAGE) 600 "chapters as notebooks" -- $(PY) .ci/notebooks.py --all --jobs 1
-
-checked-book: chapters  # shows what the chapters gave when they were checked
 	$(STAGE) 300 book -- .ci/book
 
 pyodide: setup
