@@ -68,7 +68,8 @@ from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
 ELSEWHERE = ("check", "cli", "names", "plots", "reference", "tables", "whatif", "fit.tables", "runs.table")
 ELSEWHERE += ("architecture.counting", "architecture.rules")  # handed a Transformer by its own methods
 ELSEWHERE += ("architecture.families", "architecture.file_fields", "architecture.readers", "architecture.huggingface")
-ELSEWHERE += tuple(f"memory.{name}" for name in ("about", "activations", "plain", "simple", "stage", "weights"))
+MEMORY_PARTS = ("about", "activations", "events", "plain", "pools", "rank", "resident", "simple", "stored", "weights")
+ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a ledger has checked
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 
 SEVEN = "7"  # a number in text, which only a control reads

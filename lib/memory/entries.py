@@ -10,7 +10,7 @@ from functools import cached_property
 from lib import check, units
 from lib.architecture import Transformer
 from lib.layout import Layout, Stage, place
-from lib.memory import simple, stage
+from lib.memory import events, pools, rank, resident, simple
 from lib.memory.about import about
 from lib.memory.profiles import MEGATRON, Profile
 from lib.memory.terms import Product, Term
@@ -79,9 +79,9 @@ class StageLedger:
     def event_bytes(self):
         """Event of forward and backward -> (bytes allocated, bytes that the allocator holds)."""
         if self.profile.simple:
-            needed = stage.total(simple.products(self.shape, self.layout))
+            needed = rank.total(simple.products(self.shape, self.layout))
             return {PHASES[1]: (needed, needed)}
-        return {event: (allocated, reserved) for event, allocated, reserved in stage.totals(self.rank)}
+        return {event: (allocated, reserved) for event, allocated, reserved in events.totals(self.rank)}
 
     @cached_property
     def phases(self):
@@ -100,7 +100,9 @@ class StageLedger:
     def static_bytes(self):
         """Bytes allocated when a step is over: states and constant buffers."""
         r = self.rank
-        return stage.total(stage.states(r, gradients=self.profile.gradients_stay * 1)) + stage.total(stage.constant(r))
+        return rank.total(resident.states(r, gradients=self.profile.gradients_stay * 1)) + rank.total(
+            resident.constant(r)
+        )
 
     def at(self, event):
         """The ledger at one event of forward and backward, one of `event_bytes`."""
@@ -108,7 +110,7 @@ class StageLedger:
         if self.profile.simple:
             return self._simple(PHASES[1])
         r = self.rank
-        products = (*stage.event_terms(r, event), *stage.cached(r, event))
+        products = (*events.event_terms(r, event), *pools.cached(r, event))
         return _phase(PHASES[1], event, products, r, self.event_bytes[event][0])
 
     def bytes(self, counter="driver"):
@@ -119,12 +121,12 @@ class StageLedger:
         if self.profile.simple:
             return most
         step = self._step_bytes * (1 + self.profile.fragmentation * held)
-        return max(most, step) + (stage.total(stage.driver(self.rank)) if counter == "driver" else 0.0)
+        return max(most, step) + (rank.total(resident.driver(self.rank)) if counter == "driver" else 0.0)
 
     @cached_property
     def rank(self):
         """Model, degrees and parameters on this GPU, as the terms are made of them."""
-        return stage.rank(self.shape, self.layout, self.profile, _part(self.shape, self.stage))
+        return rank.rank(self.shape, self.layout, self.profile, _part(self.shape, self.stage))
 
     @property
     def _worst(self):
@@ -132,19 +134,19 @@ class StageLedger:
 
     @cached_property
     def _step_bytes(self):
-        return stage.total((*stage.states(self.rank), *stage.constant(self.rank), *stage.step_extra(self.rank)))
+        return rank.total((*resident.states(self.rank), *resident.constant(self.rank), *resident.step_extra(self.rank)))
 
     def _initialised(self):
         if self.profile.simple:
             return self._simple(PHASES[0])
-        products = tuple(stage.states(self.rank, gradients=self.profile.gradients_stay * 1, moments=False))
-        return _phase(PHASES[0], PHASES[0], products, self.rank, stage.total(products))
+        products = tuple(resident.states(self.rank, gradients=self.profile.gradients_stay * 1, moments=False))
+        return _phase(PHASES[0], PHASES[0], products, self.rank, rank.total(products))
 
     def _stepped(self):
         if self.profile.simple:
             return self._simple(PHASES[2])
         r = self.rank
-        products = (*stage.states(r), *stage.constant(r), *stage.step_extra(r))
+        products = (*resident.states(r), *resident.constant(r), *resident.step_extra(r))
         return _phase(PHASES[2], PHASES[2], products, r, self._step_bytes)
 
     def _simple(self, name):
@@ -251,7 +253,7 @@ def _refuse_zero(layout, profile):
 
 def _part(shape, one):
     experts = _n_expert_layers(shape, one)
-    return stage.Part(one.n_layers - experts, experts, one.waiting, len(one.pieces), one.first * 1, one.last * 1)
+    return rank.Part(one.n_layers - experts, experts, one.waiting, len(one.pieces), one.first * 1, one.last * 1)
 
 
 def _n_expert_layers(shape, one):
@@ -264,4 +266,4 @@ def _phase(name, event, products, r, allocated):
     lost = r.profile.fragmentation
     if lost:
         products = (*products, Product("fragmentation", (("bytes allocated", allocated), ("lost", lost))))
-    return Phase(name=name, event=event, products=(*products, *stage.driver(r)))
+    return Phase(name=name, event=event, products=(*products, *resident.driver(r)))

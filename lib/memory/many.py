@@ -6,7 +6,7 @@ from lib import check
 from lib.architecture import Transformer
 from lib.elementwise import floor, maximum, where
 from lib.layout import RECOMPUTE, in_flight
-from lib.memory import plain, simple, stage
+from lib.memory import events, plain, rank, resident, simple
 from lib.memory.profiles import MEGATRON, Profile
 
 DEGREES = ("data", "tensor", "pipeline", "context", "expert", "micro_batch", "micro_batches", "interleave")
@@ -58,19 +58,19 @@ def peak_bytes(shape, profile=MEGATRON, *, recompute="none", sequence_parallel=T
 
 def _heaviest(shape, profile, split):
     if profile.simple:
-        return stage.total(simple.products(shape, split))
+        return rank.total(simple.products(shape, split))
     first, between, last = (_needed(shape, profile, split, part) for part in _parts(shape, split))
     return maximum(maximum(first, where(split.pipeline > 1, between, 0.0)), last)
 
 
 def _needed(shape, profile, split, part):
-    r = stage.rank(shape, split, profile, part)
-    step = stage.total((*stage.states(r), *stage.constant(r), *stage.step_extra(r)))
+    r = rank.rank(shape, split, profile, part)
+    step = rank.total((*resident.states(r), *resident.constant(r), *resident.step_extra(r)))
     most = step * (1 + profile.fragmentation)
-    for event, _, reserved in stage.totals(r):
-        there = part.last if event in stage.OF_THE_LOSS else 1.0
+    for event, _, reserved in events.totals(r):
+        there = part.last if event in rank.OF_THE_LOSS else 1.0
         most = maximum(most, reserved * there)
-    return most + stage.total(stage.driver(r))
+    return most + rank.total(resident.driver(r))
 
 
 def _parts(shape, split):
@@ -90,7 +90,7 @@ def _part(shape, split, index, layers, start, first, last):
     experts = _expert_layers(shape, layers, start)
     waiting = in_flight(index, split.pipeline, split.micro_batches, split.interleave)
     dense = 0 if shape.moe and _is_plain_zero(layers - experts) else layers - experts
-    return stage.Part(dense, experts, waiting, split.interleave, first, last)
+    return rank.Part(dense, experts, waiting, split.interleave, first, last)
 
 
 def _expert_layers(shape, layers, start):

@@ -6,11 +6,11 @@ These are the sums that a framework's autograd can be asked for; the ledger mult
 from lib import check
 from lib.architecture import Transformer
 from lib.layout import check_layout
-from lib.memory import activations, stage
+from lib.memory import activations, events, rank, stored
 from lib.memory.loss import LOSSES
 from lib.memory.profiles import MEGATRON, Profile
 
-_ONE = stage.Part(dense_layers=1, expert_layers=0, waiting=1.0, pieces=1, first=1, last=1)
+_ONE = rank.Part(dense_layers=1, expert_layers=0, waiting=1.0, pieces=1, first=1, last=1)
 
 
 def saved_bytes(shape, layout, profile=MEGATRON, with_experts=False):
@@ -44,8 +44,8 @@ def saved_bytes(shape, layout, profile=MEGATRON, with_experts=False):
     if with_experts and not shape.moe:
         raise ValueError("with_experts = True: False for a model without experts")
     part = _ONE._replace(dense_layers=0, expert_layers=1) if with_experts else _ONE
-    r = stage.rank(shape, layout, profile, part)
-    return _by_name(stage.layers_stored(r, 1.0))
+    r = rank.rank(shape, layout, profile, part)
+    return _by_name(stored.layers_stored(r, 1.0))
 
 
 def head_bytes(shape, layout, profile=MEGATRON):
@@ -73,10 +73,10 @@ def head_bytes(shape, layout, profile=MEGATRON):
     check.instance(Transformer, shape=shape)
     check.instance(Profile, profile=profile)
     check_layout(shape, layout)
-    r = stage.rank(shape, layout, profile, _ONE)
+    r = rank.rank(shape, layout, profile, _ONE)
     loss = LOSSES[profile.loss]
-    norm = stage.tensor_products(r, activations.norm_tensors(shape, profile, "final", 1), 1.0)
-    return _by_name((*norm, stage.logits(r, loss.saved))) | (
+    norm = stored.tensor_products(r, activations.norm_tensors(shape, profile, "final", 1), 1.0)
+    return _by_name((*norm, events.logits(r, loss.saved))) | (
         {"scalars of the loss": loss.divisor} if loss.divisor else {}
     )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lib import check
-from lib.memory import stage
+from lib.memory import events, rank, resident, stored
 from lib.memory.about import GROUPS, about
 from lib.memory.entries import PHASES, StageLedger
 
@@ -65,18 +65,18 @@ def timeline(found):
 def _moments(found):
     r, n = found.rank, found.stage.n_layers
     before = r.part.waiting - 1.0
-    forward = stage.gradient_share(r, stage.EVENTS[0])
+    forward = rank.gradient_share(r, rank.EVENTS[0])
     yield _moment("start", r, forward, before)
     for layer in range(1, n + 1):
         yield _moment(f"forward, layer {layer}", r, forward, before + layer / n)
     for event in found.event_bytes:
-        if event in stage.OF_THE_LOSS:
-            yield _moment(event, r, forward, r.part.waiting, stage.of_event(r, event))
+        if event in rank.OF_THE_LOSS:
+            yield _moment(event, r, forward, r.part.waiting, events.of_event(r, event))
     for layer in range(n, 0, -1):
-        event, share = stage.EVENTS[3], _reduced(forward, n, layer)
-        yield _moment(f"backward, layer {layer}", r, share, before + layer / n, stage.of_event(r, event))
-    yield _moment(stage.EVENTS[4], r, 1, before, stage.of_event(r, stage.EVENTS[4]))
-    yield _moment(PHASES[2], r, 1, 0.0, stage.step_extra(r))
+        event, share = rank.EVENTS[3], _reduced(forward, n, layer)
+        yield _moment(f"backward, layer {layer}", r, share, before + layer / n, events.of_event(r, event))
+    yield _moment(rank.EVENTS[4], r, 1, before, events.of_event(r, rank.EVENTS[4]))
+    yield _moment(PHASES[2], r, 1, 0.0, resident.step_extra(r))
 
 
 def _reduced(forward, n, layer):
@@ -85,7 +85,7 @@ def _reduced(forward, n, layer):
 
 
 def _moment(name, r, gradients, passes, others=()):
-    products = (*stage.states(r, gradients=gradients), *stage.constant(r), *stage.stored(r, passes), *others)
+    products = (*resident.states(r, gradients=gradients), *resident.constant(r), *stored.stored(r, passes), *others)
     found = dict.fromkeys(GROUPS, 0.0)
     for product in products:
         found[about(product.name).group] += product.value

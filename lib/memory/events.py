@@ -1,0 +1,144 @@
+"""The moments of a step at which memory can be highest, and what each of them adds.
+
+The loss forward and backward, the head's backward, the first layer's backward while all activations are there, and the
+end of backward, where all gradients are.
+"""
+
+from lib.memory import activations, plain
+from lib.memory.loss import LOSSES
+from lib.memory.pools import cached
+from lib.memory.rank import (
+    BF16,
+    EVENTS,
+    OF_THE_LOSS,
+    bytes_a_logit,
+    fully_sharded,
+    gathers,
+    gradient_share,
+    head_rows,
+    is_nothing,
+    largest_matrix,
+    one_layer,
+    total,
+)
+from lib.memory.resident import constant, states
+from lib.memory.states import PRECISIONS
+from lib.memory.stored import recomputed, score_factors, score_ranks, stored, tensor_products
+from lib.memory.terms import Product
+
+
+def event_terms(r, event):
+    """All terms at one event of a step."""
+    passes = r.part.waiting - 1.0 if event == "end of backward" else r.part.waiting
+    yield from states(r, gradients=gradient_share(r, event))
+    yield from constant(r)
+    yield from stored(r, passes)
+    yield from of_event(r, event)
+
+
+def of_event(r, event):
+    """What one event brings, beside states, constant buffers and stored activations."""
+    yield from gathered(r, event)
+    if event in OF_THE_LOSS:
+        yield from _loss(r, event)
+    elif event == "layer, backward":
+        yield from recomputed(r)
+        yield from _layer_gradients(r)
+    else:
+        yield from _table_gradients(r)
+
+
+def totals(r):
+    """(event, bytes allocated, bytes that the allocator holds) of each event that there can be; numbers or arrays."""
+    buffers, before, after = total(constant(r)), total(states(r, gradients=0)), total(states(r))
+    lasting, gradients = buffers + before, after - before
+    waiting = total(stored(r, r.part.waiting))
+    for event in EVENTS:
+        if event in OF_THE_LOSS and is_nothing(r.part.last):
+            continue
+        kept = waiting * (r.part.waiting - 1.0) / r.part.waiting if event == "end of backward" else waiting
+        allocated = lasting + gradients * gradient_share(r, event) + kept + total(of_event(r, event))
+        yield event, allocated, allocated * (1 + r.profile.fragmentation) + total(cached(r, event))
+
+
+def _loss(r, event):
+    loss = LOSSES[r.profile.loss]
+    each = bytes_a_logit(loss, event)
+    yield from tensor_products(r, activations.norm_tensors(r.shape, r.profile, "final", 1), r.part.last)
+    yield logits(r, each)
+    if loss.divisor:
+        yield Product("scalars of the loss", (("bytes", loss.divisor), ("last", r.part.last)))
+    one_row = (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last))
+    if r.profile.spare_gradients != "kept" and not is_nothing(gathers(r)):
+        yield Product("head's input, gathered", (*one_row, ("used", gathers(r))))
+    if event == "head, backward":
+        head = (head_rows(r), ("width", r.shape.embedding_width), BF16, ("last", r.part.last))
+        yield Product("gradient of the head", head, (("tensor", r.split.tensor),))
+        yield Product("gradient of the head's input", one_row)
+
+
+def logits(r, each):
+    """So many bytes for each logit on the rank."""
+    times = (("tokens", r.tokens), head_rows(r), ("bytes", each), ("last", r.part.last))
+    return Product("logits", times, (("tensor", r.split.tensor), ("chunks", r.profile.loss_chunks)))
+
+
+def _layer_gradients(r):
+    """What backward makes inside one layer: of the residual stream, of the inner width, of a weight."""
+    if not r.layers:
+        return
+    _, with_experts, one = r.layers[-1]
+    inner = r.shape.moe.d_ff_expert * r.shape.moe.experts_per_token if with_experts else r.shape.d_ff
+    spread = r.shares["rows"]
+    yield Product(
+        "gradient of the layer's output",
+        (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16),
+        (("tensor ranks", spread),),
+    )
+    yield Product(
+        "gradient of the inner width",
+        (("tokens", r.tokens), ("matrices", 2 if r.shape.gated else 1), ("width", inner), BF16),
+        (("tensor", r.split.tensor),),
+    )
+    if activations.score_bytes(r.profile):
+        yield Product("attention temporaries", (*score_factors(r), ("bytes", 4.0)), score_ranks(r))
+    if r.profile.spare_gradients != "kept":
+        yield Product("gradient of a matrix", (("parameters", largest_matrix(r)), BF16))
+    if not is_nothing(fully_sharded(r)):
+        factors = (
+            ("parameters of one layer", one.total),
+            ("bytes", r.profile.reduce_bytes),
+            ("used", fully_sharded(r)),
+        )
+        yield Product("reduction buffer", factors)
+
+
+def _table_gradients(r):
+    """At the end of backward: the gradients of the embedding, and under FSDP of all tables, before they are reduced."""
+    yield Product("gradient of the tables", (("parameters", r.whole.tables), BF16))
+    if not is_nothing(fully_sharded(r)):
+        factors = (("parameters", r.whole.tables), ("bytes", r.profile.reduce_bytes), ("used", fully_sharded(r)))
+        yield Product("reduction buffer", factors)
+
+
+def gathered(r, event):
+    """Weights that ZeRO 3 has gathered: of the tables, and of the layers in use and fetched ahead, or of all."""
+    used = fully_sharded(r)
+    if is_nothing(used):
+        return
+    each = ("bytes", PRECISIONS[r.profile.precision].compute)
+    if r.profile.most_gathered_params:
+        most = plain.smaller(1.0 * r.held.total, 1.0 * r.profile.most_gathered_params)
+        yield Product("gathered weights", (("parameters", most), each, ("used", used)))
+        return
+    whole = (1 - r.split.reshards * 1) * used
+    if not is_nothing(whole):
+        parameters = ("parameters", r.held.total)
+        yield Product("gathered weights", (parameters, each, ("used", whole)))
+        unreduced = (r.split.micro_batches > 1) * whole
+        yield Product("unreduced gradients", (parameters, ("bytes", r.profile.reduce_bytes), ("used", unreduced)))
+    freed = r.split.reshards * used
+    if not is_nothing(freed):
+        yield Product("gathered tables", (("parameters", r.whole.dense), each, ("used", freed)))
+        ahead = ("layers", 1 if event in OF_THE_LOSS else r.profile.gathered_layers)
+        yield Product("gathered layers", (ahead, ("parameters", one_layer(r)), each, ("used", freed)))

@@ -1,0 +1,60 @@
+"""Blocks that PyTorch's allocator keeps and nobody can use at the peak, where a framework works on several streams."""
+
+from lib.memory import activations, plain
+from lib.memory.loss import LOSSES
+from lib.memory.rank import (
+    BF16,
+    OF_THE_LOSS,
+    bytes_a_logit,
+    fully_sharded,
+    gathers,
+    gradient_share,
+    head_rows,
+    is_nothing,
+    one_layer,
+)
+from lib.memory.states import PRECISIONS
+from lib.memory.stored import tensor_products
+from lib.memory.terms import Product
+
+
+def cached(r, event):
+    """Blocks that the allocator keeps and nobody can use at the peak; a fraction of what is allocated comes on top."""
+    if not r.profile.side_streams:
+        return
+    used, each = fully_sharded(r), ("bytes", PRECISIONS[r.profile.precision].compute)
+    parameters = ("parameters", r.whole.dense + r.profile.gathered_layers * one_layer(r))
+    yield Product("all-gather stream", (parameters, each, ("used", used)))
+    missing = 1 - gradient_share(r, event)
+    if not is_nothing(missing):
+        precision = PRECISIONS[r.profile.precision]
+        factors = (("parameters", r.held.total), ("bytes", precision.gradients), ("share", missing))
+        yield Product("reduce-scatter stream", factors, (("ranks", r.shards[1]),))
+    yield from _loss_blocks(r, event)
+    yield from _forward_blocks(r, event)
+
+
+def _loss_blocks(r, event):
+    """Blocks of the loss; what the head's backward needs comes out of them."""
+    if event not in OF_THE_LOSS or is_nothing(r.part.last):
+        return
+    loss = LOSSES[r.profile.loss]
+    rows = head_rows(r)[1] / r.split.tensor
+    blocks = r.tokens * rows * (loss.cached - bytes_a_logit(loss, event)) / r.profile.loss_chunks
+    if event == "head, backward":
+        head = rows * r.shape.embedding_width + r.tokens * r.shape.d_model
+        blocks = plain.larger(blocks - 2.0 * head, 0.0)
+    yield Product("blocks of the loss", (("bytes", blocks), ("last", r.part.last)))
+
+
+def _forward_blocks(r, event):
+    """Blocks of one layer's forward pass, too small for the logits that come behind it: of its larger half."""
+    if event not in OF_THE_LOSS or not r.layers:
+        return
+    tensors = activations.layer_tensors(r.shape, r.profile, r.layers[-1][1])
+    start = next((i for i, t in enumerate(tensors) if t.name.startswith("MLP norm")), len(tensors))
+    halves = [sum(p.value for p in tensor_products(r, half, 1.0)) for half in (tensors[:start], tensors[start:])]
+    yield Product("blocks of a layer's forward", (("bytes", plain.larger(1.0 * halves[0], 1.0 * halves[1])),))
+    if not is_nothing(gathers(r)):
+        rows = (("copies", 3), ("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("gathered", gathers(r)))
+        yield Product("blocks of gathered sequences", rows)
