@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from lib import check
@@ -18,6 +19,7 @@ from lib.architecture.other_models import INERT, NO_DECODERS, RECURRENT, SAME_AS
 from lib.architecture.transformer import Transformer
 
 _SHOWN = 12  # families that a refusal lists
+DEEPEST = 100  # brackets within brackets: more would overflow the stack of a browser, which ends the worker
 LARGEST_FILE = 10_000_000  # bytes; a configuration has some thousand
 _HYBRID = ", which keeps a state instead of every token's keys: not counted here"
 _NO_DECODER = ", not a decoder-only language model"
@@ -129,17 +131,23 @@ def from_config(config, file="config"):
         raise ValueError(f"{file}: {said}") from None
 
 
+def _depth(text):
+    """How deep brackets are nested, those in strings included."""
+    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", text))
+    return max(accumulate(steps), default=0)
+
+
 def _parsed(raw, file):
     try:
         text = raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw.removeprefix("\ufeff")
+        if _depth(text) > DEEPEST:
+            raise ValueError("not a configuration: nested too deep")
         found = json.loads(text, object_pairs_hook=_once)
     except UnicodeDecodeError:
         raise ValueError(f"{file}: not JSON: no text in UTF-8") from None
     except json.JSONDecodeError as error:
         what = f"{error.msg}, line {error.lineno} column {error.colno}" if text.strip() else "the file is empty"
         raise ValueError(f"{file}: not JSON: {what}") from None
-    except RecursionError:
-        raise ValueError(f"{file}: not a configuration: nested too deep") from None
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
     if not isinstance(found, dict):
