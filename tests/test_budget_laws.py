@@ -152,7 +152,7 @@ def test_far_from_its_runs_a_law_says_so():
     assert KAPLAN.label(*KAPLAN.optimum(1e21)) == "extrapolated: 5.2 times the size of the largest fitted model"
     assert LLAMA.label(*LLAMA.optimum(1e21)) == "within the fitted range"
     assert LLAMA.label(*LLAMA.optimum(3.8e25)) == "extrapolated: 3,800 times the compute of the largest fitted run"
-    assert RULE_OF_20.label(1e9, 2e10) == "range of the fit not printed"
+    assert RULE_OF_20.label(1e9, 2e10) == "a rule of thumb: fitted to no runs"
 
 
 def test_every_law_says_what_it_counts_and_where_it_was_read():

@@ -276,7 +276,7 @@ VOCABULARY = {
     **_same(integer(8, 0), "data model_parallel micro_batch n_trials n_printed"),
     **_same(Kind((1e9, 2e9), (None, 5, (), (0.0, 1e9), ("a",))), "sizes values"),
     **_same(Kind("text", NO_TEXT), "batch_ramp family label lineage words what"),
-    **_same(SWITCH, "checkpoints_frequent data_filtered sparse"),
+    **_same(SWITCH, "is_fitted checkpoints_frequent data_filtered sparse"),
     "quantity": word("peak_lr"),
     "terms": word("params"),
     "rule": word("size and tokens"),

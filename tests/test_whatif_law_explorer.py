@@ -76,8 +76,8 @@ def test_beyond_the_fitted_runs_notes_and_chart_say_so_and_within_they_do_not():
     assert "extrapolated: 150 times" in far.chart.title
     assert not any(note.startswith("Besiroglu 2024 here") for note in near.notes)
     assert "extrapolated" not in near.chart.title
-    assert "Of the 14 laws beside it, 2 are extrapolated here." in near.notes
-    assert "Of the 14 laws beside it, 12 are extrapolated here." in far.notes
+    assert "Extrapolated here: 2 of the 14 laws beside it." in near.notes
+    assert "Extrapolated here: 12 of the 14 laws beside it." in far.notes
 
 
 def test_use_that_leads_beyond_the_fitted_runs_is_said_also_where_the_best_size_lies_among_them():

@@ -62,7 +62,7 @@ def test_losses_show_the_decimals_in_which_laws_differ():
 def test_beyond_the_fitted_runs_it_says_so():
     far = solve("allocation", {"compute": "1e24"}).view.notes
     assert far[0].startswith("At the best size this law is extrapolated")
-    assert far[1].startswith("Of the 6 other laws, 5 are extrapolated")
+    assert far[1] == "Extrapolated at their own best size: 5 of the 6 other laws."
     assert not any("extrapolated" in note for note in solve("allocation", {"compute": "1e21"}).view.notes)
 
 

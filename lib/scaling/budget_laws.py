@@ -200,6 +200,7 @@ RULE_OF_20 = BudgetLaw(
         n_counts="all parameters, embeddings included",
         tokenizer="any",
         corpus="any",
+        is_fitted=False,
         remark="a rule of thumb, no law: it was not fitted",
     ),
 )

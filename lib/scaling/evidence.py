@@ -105,6 +105,7 @@ class Origin:
     n_runs: float | None = None
     n_experts: int = 1  # of the models that were fitted; 1: they were dense
     stretch: str = ""  # why every answer is extrapolated, where it is
+    is_fitted: bool = True  # False: a rule of thumb, which rests on no fit
     fitted: Range | None = None  # None: not printed
     errors: Errors | None = None  # None: none were published
     fine_errors: Errors | None = None  # more digits than the paper prints, where its authors give them
@@ -112,7 +113,7 @@ class Origin:
 
     def __post_init__(self):
         check.fields(self, positive="n_runs", integer="n_experts", text="source n_counts")
-        check.fields(self, text="tokenizer corpus remark stretch")
+        check.fields(self, text="tokenizer corpus remark stretch", boolean="is_fitted")
         for name, kind in (("fitted", Range), ("errors", Errors), ("fine_errors", Errors)):
             if getattr(self, name) is not None:
                 check.instance(kind, **{name: getattr(self, name)})
@@ -145,6 +146,8 @@ class Origin:
         return "dense models" if n_experts == 1 else f"{n_experts} experts but for {self.n_experts}"
 
     def _reach(self, n_params, n_tokens):
+        if not self.is_fitted:
+            return "a rule of thumb: fitted to no runs"
         if self.stretch:
             return f"extrapolated: {self.stretch}"
         if self.fitted is None:

@@ -105,7 +105,7 @@ def _notes(chosen, best, life, ensemble, n_experts):
     elif not chosen.inside_range(life.n_params, life.n_tokens):
         notes.append(f"{chosen.name} for use: {chosen.label(life.n_params, life.n_tokens)}.")
     if ensemble.n_extrapolated:
-        notes.append(f"Of the {len(ensemble.laws)} laws beside it, {ensemble.n_extrapolated} are extrapolated here.")
+        notes.append(f"Extrapolated here: {ensemble.n_extrapolated} of the {len(ensemble.laws)} laws beside it.")
     if n_experts > 1:
         notes.append("The laws beside it are of dense models: not fitted for mixtures of experts.")
     notes.append("Compare sizes and tokens between laws, not losses: tokenizers and corpora differ.")

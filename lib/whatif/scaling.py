@@ -193,7 +193,7 @@ def _notes(chosen, compute, best):
     others = tuple(law for law in scaling.LAWS.values() if law is not chosen)
     beyond = Ensemble(compute=compute, laws=others).n_extrapolated
     if beyond:
-        notes.append(f"Of the {len(others)} other laws, {beyond} are extrapolated at their own best size.")
+        notes.append(f"Extrapolated at their own best size: {beyond} of the {len(others)} other laws.")
     notes.append("Compare sizes and tokens between laws, not losses: tokenizers and corpora differ.")
     return tuple(notes)
 
