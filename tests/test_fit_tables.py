@@ -29,15 +29,20 @@ def test_designs_stand_beside_each_other_with_their_verdicts():
 
 def test_constants_stand_beside_the_truth(resampled):
     table = tables.constants(resampled, law("Besiroglu 2024"))
-    assert table.head == ("constant", "fitted", "80% of refits", "true")
+    assert table.head == ("constant", "fitted", "middle 80% of refits", "true")
     assert [row[3] for row in table.rows] == ["1.8172", "482", "2,085", "0.3478", "0.3658"]
-    assert tables.constants(resampled).head == ("constant", "fitted", "80% of refits")
+    assert tables.constants(resampled).head == ("constant", "fitted", "middle 80% of refits")
 
 
 def test_the_optimum_says_where_it_lies(resampled):
     table = tables.optimum(resampled, 1e25)
     assert "extrapolated: 1,700 times the compute of the largest fitted run" in table.caption
-    assert [row[0] for row in table.rows] == ["best size", "tokens", "tokens per parameter", "loss"]
+    assert [row[0] for row in table.rows] == [
+        "best size (parameters)",
+        "tokens",
+        "tokens per parameter",
+        "loss (nats per token)",
+    ]
 
 
 def test_every_run_held_out_has_its_label():

@@ -56,3 +56,9 @@ def test_narrow_spans_are_a_warning():
 def test_what_is_no_design_is_refused(settings, message):
     with pytest.raises(RefusedError, match=f"^{message}"):
         answer("run-design", GRID | settings)
+
+
+def test_one_run_is_one_run():
+    found = answer("run-design", GRID | {"n_sizes": 1, "n_ratios": 1})
+    assert found.title.startswith("1 run for 1.2e20 FLOP")  # 6 x 1e9 x 2e10: the one size is the largest
+    assert found.chart.alt.startswith("1 planned run, tokens")

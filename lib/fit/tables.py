@@ -42,8 +42,8 @@ def constants(resampled, truth=None):
         low, high = map(_digits, resampled.interval(name))
         known = (_digits(getattr(truth, name)),) if truth is not None else ()
         rows.append((name, _digits(getattr(resampled.fit.law, name)), f"{low} to {high}", *known))
-    head = ("constant", "fitted", f"{LEVEL:.0%} of refits", *(("true",) if truth is not None else ()))
-    caption = f"{len(resampled.fit.runs)} runs, {len(resampled)} resamples."
+    head = ("constant", "fitted", f"middle {LEVEL:.0%} of refits", *(("true",) if truth is not None else ()))
+    caption = f"{len(resampled.fit.runs)} runs, {len(resampled)} resamples; E in nats per token."
     return Table(head=head, rows=tuple(rows), caption=caption)
 
 
@@ -61,10 +61,11 @@ def optimum(resampled, compute):
     values = {"n_params": n_params, "n_tokens": n_tokens, "tokens_per_param": n_tokens / n_params}
     values["loss"] = law.optimal_loss(compute)
     ends = resampled.optimum(compute)
-    rows = [
-        (OPTIMUM_LABELS[name], *(_amount(v, OPTIMUM_UNITS[name]) for v in (value, *ends[name])))
-        for name, value in values.items()
-    ]
+    rows = []
+    for name, value in values.items():
+        unit = OPTIMUM_UNITS[name]
+        numbers = (_amount(number, unit) for number in (value, *ends[name]))
+        rows.append((_with_unit(OPTIMUM_LABELS[name], unit), *numbers))
     caption = f"The best use of {show(compute, 'FLOP')}: {law.label(n_params, n_tokens)}."
     return Table(head=("", "by the fit", "from", "to"), rows=tuple(rows), caption=caption)
 
@@ -78,7 +79,7 @@ def held_out(held):
     check.instance(HoldOut, held=held)
     columns = zip(held.held.places, held.held.loss, held.predicted, held.errors, held.labels, strict=True)
     rows = tuple((place, f"{m:.3f}", f"{p:.3f}", f"{e:+.2%}", label) for place, m, p, e, label in columns)
-    caption = f"{len(held.held)} runs, predicted from {len(held.fit.runs)} smaller ones."
+    caption = f"Losses of {len(held.held)} runs, predicted from {len(held.fit.runs)} smaller ones; nats per token."
     return Table(head=("run", "measured", "predicted", "error", "where it lies"), rows=rows, caption=caption)
 
 
@@ -96,7 +97,7 @@ def laws(found, compute):
         numbers = (*(_digits(getattr(law, name)) for name in CONSTANTS), _amount(n_params, "parameters"))
         rows.append((label, *numbers, show(n_tokens / n_params)))
     head = ("fitted to", *CONSTANTS, "best size", "tokens per parameter")
-    caption = f"Constants, and the best use of {show(compute, 'FLOP')} by each."
+    caption = f"Constants, E in nats per token, and the parameters that {show(compute, 'FLOP')} are best spent on."
     return Table(head=head, rows=tuple(rows), caption=caption)
 
 
@@ -118,11 +119,11 @@ def twins(found, runs, far):
     rows = []
     for law in found:
         apart = max(abs(law.loss(n, d) - loss) for (n, d), loss in zip(pairs, runs.loss, strict=True))
-        rows.append((f"{law.beta:g}", _digits(law.E), _digits(law.B), f"{apart:.4f}", f"{law.loss(*far):.3f}"))
+        rows.append((_digits(law.beta), _digits(law.E), _digits(law.B), f"{apart:.4f}", f"{law.loss(*far):.3f}"))
     n_params, n_tokens = far
-    where = f"loss of {_amount(n_params, 'parameters')} on {_amount(n_tokens, 'tokens')}"
+    where = f"loss of {show(n_params, 'parameters')} on {show(n_tokens, 'tokens')}"
     head = ("beta", "E", "B", "largest difference on the runs", where)
-    return Table(head=head, rows=tuple(rows), caption=f"Laws that give the same losses for {len(runs)} runs.")
+    return Table(head=head, rows=tuple(rows), caption=f"Laws that give the same {len(runs)} losses, nats per token.")
 
 
 def _pairs(kind, **given):
@@ -135,6 +136,10 @@ def _pairs(kind, **given):
         check.text(**{f"{name}[{place}][0]": pair[0]})
         check.instance(kind, **{f"{name}[{place}][1]": pair[1]})
     return pairs
+
+
+def _with_unit(label, unit):
+    return f"{label} ({unit})" if unit not in ("", label) else label
 
 
 def _digits(value):

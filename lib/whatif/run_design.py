@@ -38,7 +38,8 @@ def run_design_view(n_sizes, largest, size_span, n_ratios, middle_ratio, ratio_s
         check.positive(**{name: value})
         if value < 1:
             raise ValueError(f"{name} = {value:g}: 1 or more; it is the largest over the smallest")
-    sizes = _spread(largest / math.sqrt(size_span), size_span, int(n_sizes))
+    middle = largest / math.sqrt(size_span) if n_sizes > 1 else largest
+    sizes = _spread(middle, size_span, int(n_sizes))
     ratios = _spread(middle_ratio, ratio_span, int(n_ratios))
     runs = planned([n for n in sizes for _ in ratios], [n * ratio for n in sizes for ratio in ratios])
     design = Design(runs=runs)
@@ -66,7 +67,11 @@ def _title(runs, design):
         "warn": "the constants of a law would be shaky",
         "refuse": "no law can be fitted to them",
     }
-    return f"{len(runs)} runs for {cost}: {words[design.verdict]}."
+    return f"{_runs(len(runs))} for {cost}: {words[design.verdict]}."
+
+
+def _runs(number, kind=""):
+    return f"{number} {kind}run" + ("" if number == 1 else "s")
 
 
 def _rows(runs, design):
@@ -99,7 +104,7 @@ def _chart(runs, design):
     spread = verdict.get(design.verdict, "on too few lines")
     return Chart(
         title=f"The runs lie {spread}.",
-        alt=f"{len(runs)} planned runs as points, tokens against parameters, both on log scales; they lie {spread}.",
+        alt=f"{_runs(len(runs), 'planned ')}, tokens against parameters, both on log scales; they lie {spread}.",
         x=x,
         y=y,
         series=(Series(label="planned runs", x=runs.n_params, y=runs.n_tokens, kind="points"),),
