@@ -232,6 +232,7 @@ def test_losses_in_bits_are_suspected_and_said(tmp_path):
     rows = [(n, d, law("besiroglu").loss(n, d) / math.log(2)) for n, d, _ in ROWS]
     _, (note,) = read_runs(write(tmp_path, rows))
     assert note.startswith("runs.csv, column loss: the losses are 1.44 times what Besiroglu 2024 gives")
+    assert read_runs(write(tmp_path, rows, "n_params,n_tokens,loss_nats"), loss="loss_nats")[1] == ()
     runs, notes = read_runs(write(tmp_path, rows), loss_in="bits")
     assert runs.loss[0] == pytest.approx(law("besiroglu").loss(*ROWS[0][:2]))
     assert notes == read_runs(write(tmp_path, rows), loss_in="nats")[1] == ()
