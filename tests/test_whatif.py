@@ -552,15 +552,28 @@ def said(what_if, moved):
         return [str(refused)], refused.control
 
 
-_CONTROLS = [(name, control) for name, found in catalogue.WHAT_IFS.items() for control in found.controls]
-PLAIN = [(name, c) for name, c in _CONTROLS if isinstance(c, Number) and not c.unit and not c.unit_of]
+def _control(what_if, name):
+    return next(control for control in catalogue.find(what_if).controls if control.name == name)
 
 
-@pytest.mark.parametrize(("what_if", "control"), PLAIN, ids=[f"{name}-{control.name}" for name, control in PLAIN])
 @pytest.mark.parametrize("percentage", ["20%", "20 percent"])
-def test_only_a_share_is_read_as_a_percentage(what_if, control, percentage):
-    if control.name in ("mfu", "goodput", "decay_share", "end_share"):
-        assert control.read(percentage) == 0.2
-    else:
-        with pytest.raises(ValueError, match=rf"^{control.name} = '{percentage}': no share of something"):
-            control.read(percentage)
+@pytest.mark.parametrize(
+    ("what_if", "name"),
+    [
+        ("recipe-by-scale", "tokens_per_param"),
+        ("schedule", "peak_lr"),
+        ("run-design", "size_span"),
+        ("law-explorer", "n_experts"),
+    ],
+)
+def test_what_is_no_share_is_not_read_as_a_percentage(what_if, name, percentage):
+    with pytest.raises(ValueError, match=rf"^{name} = '{percentage}': no share of something"):
+        _control(what_if, name).read(percentage)
+
+
+@pytest.mark.parametrize("percentage", ["20%", "20 percent"])
+@pytest.mark.parametrize(
+    ("what_if", "name"), [("schedule", "decay_share"), ("days-and-mfu", "goodput"), ("worked-example", "mfu")]
+)
+def test_a_share_is_read_as_a_percentage(what_if, name, percentage):
+    assert _control(what_if, name).read(percentage) == 0.2
