@@ -157,7 +157,7 @@ class Ensemble:
         """Fewest and most best tokens."""
         return self.votes[0].n_tokens, self.votes[-1].n_tokens
 
-    @property
+    @cached_property
     def n_extrapolated(self):
         """How many of the laws are stretched beyond the runs that they were fitted to.
 

@@ -6,6 +6,7 @@ A law holds for its own tokenizer, corpus and way of counting N. Compare N and D
 Compute is 6 N D throughout (`lib.compute.train_flops`); N counts all parameters unless the law says otherwise.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,8 +90,11 @@ class ScalingLaw:
 
     @staticmethod
     def _debt(coefficient, amount, exponent):
-        """A / N^alpha, or B / D^beta."""
-        return coefficient * power(amount, -exponent)
+        """A / N^alpha, or B / D^beta, of what was checked: a search asks for it thousands of times."""
+        try:
+            return coefficient * amount**-exponent
+        except (OverflowError, ZeroDivisionError):
+            return math.inf
 
     def optimum(self, compute):
         """The parameters and tokens that lose least for a budget: N* = G (C/6)^(beta/(alpha+beta)), D* = C / (6 N*).
