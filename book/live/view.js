@@ -121,6 +121,7 @@ function drawFault(field, control, message) {
   shown?.remove();
   const others = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((other) => other && other !== id);
   if (message) control.append(make("p", {id, className: "what-if-fault", textContent: message}));
+  if (message && field === document.activeElement) control.lastElementChild.scrollIntoView({block: "nearest"});
   setOrRemove(field, "aria-describedby", [...(message ? [id] : []), ...others].join(" "));
   setOrRemove(field, "aria-invalid", message && "true");
 }

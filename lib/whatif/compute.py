@@ -50,8 +50,7 @@ def days_view(
     return View(
         title=(
             f"{show(held, 'calendar days')} ({show(compute_days, 'compute days')}) if the MFU of {show(mfu)} counts "
-            f"6N, {show_number(held * times['Megatron-LM'])} if it counts matrices and full attention: "
-            f"{show(n_params, 'parameters')} on {show(n_tokens, 'tokens')} with {n_gpus:,} {chip.name}."
+            f"6N, {show_number(held * times['Megatron-LM'])} if it counts matrices and full attention."
         ),
         rows=(
             *_budget_rows(run, chip, dtype, peak),

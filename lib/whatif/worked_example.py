@@ -123,7 +123,7 @@ def _hours_row(example):
         formula=f"{example.n_gpus:,} x {show(held)} x {HOURS_PER_DAY:g}",
         assumed=(f"goodput {GOODPUT:g}",),
         sources=(_GOODPUT,),
-        convention="hours on the calendar: what is held is paid, also while it restarts; times the price of one",
+        convention="hours on the calendar: what is held is paid, also while it restarts",
     )
 
 
