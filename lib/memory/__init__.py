@@ -24,4 +24,5 @@ from lib.memory.verdict import HEADROOM as HEADROOM
 from lib.memory.verdict import Change as Change
 from lib.memory.verdict import Fit as Fit
 from lib.memory.verdict import changes as changes
+from lib.memory.verdict import expert_band as expert_band
 from lib.memory.verdict import fit as fit

@@ -45,6 +45,12 @@ _BUFFER = About("reduction buffers", "parameters of a layer or table", "tensor, 
 _BLOCKS = About(
     "allocator", "what the stream took at most", "expandable segments", "PyTorch, c10/cuda/CUDACachingAllocator.cpp"
 )
+_LOGITS = About(
+    group="logits and loss",
+    grows_with="micro-batch, sequence, vocabulary",
+    shrinks_with="tensor, context, a fused or chunked loss",
+    source="lib.memory.loss names the code of each loss",
+)
 
 
 def _each(about, *names):
@@ -73,7 +79,7 @@ ABOUT = MappingProxyType(
         **_each(
             _ROWS, "layer input", *_ROW_NAMES, "dropout masks", "norms of outputs", "latent vectors and their norms"
         ),
-        **_each(_ROWS, "router scores", "tokens sent to experts", "MLP output", "reduced outputs"),
+        **_each(_ROWS, "router scores", "tokens sent to experts", "expert outputs", "MLP output", "reduced outputs"),
         **_each(_PARTS, "queries", "keys", "values", "attention output", "query and key norms"),
         **_each(_PARTS, "queries in the packed projection", "attention output, transposed"),
         "attention output, exchanged": About("activations", _TOKENS, _RECOMPUTE, _LATENT),
@@ -92,12 +98,7 @@ ABOUT = MappingProxyType(
             for name in ("MLP", "expert", "shared expert")
             for part in ("inner width", "gate", "up", "activation")
         },
-        "logits": About(
-            "logits and loss",
-            "micro-batch, sequence, vocabulary",
-            "tensor, context, a fused or chunked loss",
-            "the loss",
-        ),
+        **_each(_LOGITS, "logits", "logits of further tokens"),
         "head's input, gathered": _TOKEN_GRADIENT,
         **_each(_TOKEN_GRADIENT, "gradient of the layer's output", "gradient of the inner width"),
         **_each(_TOKEN_GRADIENT, "gradient of the head's input", "attention temporaries", "gathered sequence"),

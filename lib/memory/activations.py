@@ -177,8 +177,13 @@ def _experts(shape, profile):
     moe = shape.moe
     sent = moe.experts_per_token * profile.expert_load
     norm = norm_tensors(shape, profile, "MLP", 1)
-    router = Tensor("router scores", 9.0 * moe.n_experts, "rows")  # logits and probabilities in fp32, a mask
-    read = Tensor("tokens sent to experts", (2.0 * shape.d_model + 4.0) * sent, "whole")  # with their probability
+    if profile.routing == "inside":
+        router = Tensor("router scores", 9.0 * moe.n_experts, "rows")  # logits and probabilities in fp32, a mask
+        read = Tensor("tokens sent to experts", (2.0 * shape.d_model + 4.0) * sent, "whole")  # with their probability
+    else:  # probabilities and their sum, choices and their weights; of each copy two numbers of its place
+        router = Tensor("router scores", 4.0 * moe.n_experts + 12.0 * moe.experts_per_token + 4.0, "rows")
+        read = Tensor("tokens sent to experts", (2.0 * shape.d_model + 20.0) * sent, "whole")
+    outputs = (Tensor("expert outputs", 2.0 * shape.d_model * sent, "whole"),) if profile.routing == "behind" else ()
     inner = _inner(shape, profile, moe.d_ff_expert * sent, "expert")
     shared = _inner(shape, profile, moe.d_ff_shared, "shared expert") if moe.d_ff_shared else ()
-    return (*norm, *_behind(shape, profile), router, read, *inner, *shared)
+    return (*norm, *_behind(shape, profile), router, read, *inner, *outputs, *shared)

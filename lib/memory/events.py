@@ -66,6 +66,8 @@ def _loss(r, event):
     each = bytes_a_logit(loss, event)
     yield from tensor_products(r, activations.norm_tensors(r.shape, r.profile, "final", 1), r.part.last)
     yield logits(r, each)
+    if r.shape.n_mtp_layers:
+        yield logits(r, r.shape.n_mtp_layers * loss.saved)._replace(name="logits of further tokens")
     if loss.divisor:
         yield Product("scalars of the loss", (("bytes", loss.divisor), ("last", r.part.last)))
     one_row = (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last))

@@ -18,6 +18,7 @@ SELECTIVE = ("attention scores", "every second product")
 STEPS = ("fused", "foreach", "loop", "fp32 gradients")
 SPARES = ("none", "kept", "freed")
 EXCHANGES = ("ring", "all-to-all")
+ROUTING = ("inside", "behind")
 MIB, GIB = 2**20, 2**30
 
 
@@ -53,6 +54,7 @@ class Profile:
         dropout_mask_bytes: bytes of an element of a dropout mask.
         expert_load: tokens that the fullest rank's experts read over the mean: 1 if balanced, the capacity factor where
             tokens are dropped and padded, more on the worst rank without either.
+        routing: where a router's weights multiply: "inside" the expert, or "behind" it, which saves its output too.
         loss: a name in `loss.LOSSES`.
         loss_chunks: parts in which head and loss go through the tokens.
         selective: what "selective" recomputation drops: "attention scores", or all but every second product.
@@ -99,6 +101,7 @@ class Profile:
     attention_dropout: float = 0.0
     dropout_mask_bytes: float = 1.0
     expert_load: float = 1.0
+    routing: str = "inside"
     loss: str = "torch, fp32"
     loss_chunks: int = 1
     selective: str = "attention scores"
@@ -131,6 +134,7 @@ class Profile:
         check.choice(ATTENTION, attention=self.attention)
         check.choice(SELECTIVE, selective=self.selective)
         check.choice(EXCHANGES, context_exchange=self.context_exchange)
+        check.choice(ROUTING, routing=self.routing)
         check.choice(SPARES, spare_gradients=self.spare_gradients)
 
     @property
@@ -213,6 +217,20 @@ MEGATRON_DEEPSPEED = replace(
     loss="megatron",
     bucket_params=0.0,
 )
+TRANSFORMERS = Profile(
+    name="transformers 5",
+    source="huggingface/transformers 5: models/llama, models/mixtral (experts one after another), loss/loss_utils.py",
+    precision="pure bf16",
+    gradients_stay=False,
+    sequence_parallel=False,
+    norm="upcast",
+    mlp="unfused",
+    score_bytes=6.0,
+    routing="behind",
+    loss="torch, fp32, logits held",
+    workspace_bytes=32.0 * MIB,
+    fragmentation=0.1,
+)
 SIMPLE = Profile(
     name="seed 003",
     source="seed 003, memory per GPU: 16 bytes a parameter sharded by ZeRO, layer inputs under full recomputation",
@@ -227,7 +245,7 @@ PROFILES = MappingProxyType(
         for known in (
             *(MEGATRON, MEGATRON_0_8, MEGATRON_2023),
             *(TORCHTITAN, TORCHTITAN_COMPILED),
-            *(DEEPSPEED, MEGATRON_DEEPSPEED, SIMPLE),
+            *(DEEPSPEED, MEGATRON_DEEPSPEED, TRANSFORMERS, SIMPLE),
         )
     }
 )

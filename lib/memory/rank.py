@@ -49,6 +49,11 @@ def rank(shape, split, profile, part):
     tables = _add(weights.Held(0, 0, 0, 0), weights.embedding(shape, split, profile), part.first)
     tables = _add(tables, weights.head(shape, split, profile), part.last)
     held = tables
+    if shape.n_mtp_layers and not is_nothing(part.last):
+        further = shape.n_mtp_layers * part.last
+        layers = (*layers, (further, bool(shape.moe), weights.layer(shape, split, bool(shape.moe))))
+        held = _add(held, weights.joined(shape), further)
+        held = _add(held, weights.embedding(shape, split, profile), part.last * (split.pipeline > 1))
     for n, _, one in layers:
         held = _add(held, one, n)
     shards = plain.shard_counts(split.zero_stage, split.data * split.context)

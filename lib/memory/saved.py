@@ -43,7 +43,7 @@ def saved_bytes(shape, layout, profile=MEGATRON, with_experts=False):
     check_layout(shape, layout)
     if with_experts and not shape.moe:
         raise ValueError("with_experts = True: False for a model without experts")
-    part = _ONE._replace(dense_layers=0, expert_layers=1) if with_experts else _ONE
+    part = _ONE._replace(dense_layers=1 - with_experts, expert_layers=with_experts * 1, first=0, last=0)
     r = rank.rank(shape, layout, profile, part)
     return _by_name(stored.layers_stored(r, 1.0))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from lib import check, hardware, units
 from lib.memory.entries import Ledger, ledger
+from lib.memory.profiles import Profile
 
 HEADROOM = 0.1  # share of a device that a plan leaves free: for evaluation, checkpoints, a longer batch, a new driver
 
@@ -138,6 +139,36 @@ def changes(found, accelerator, headroom=HEADROOM):
     tried = (_tried(now, label, layout, profile) for label, layout, profile in _options(found.layout, found.profile))
     passing = (change for change in tried if change and change.fit.fits)
     return tuple(sorted(passing, key=lambda change: change.saved_bytes))
+
+
+def expert_band(shape, layout, profile, worst_load):
+    """Two ledgers: experts balanced, and the rank whose experts read so many times the mean.
+
+    Args:
+        shape: a `Transformer` with experts.
+        layout: a `Layout`.
+        profile: a `Profile`.
+        worst_load: tokens of the fullest rank over the mean, > 0; a dropless run may see 2 early on.
+
+    Returns:
+        A pair of `Ledger`.
+
+    Raises:
+        TypeError, ValueError: as `ledger`; for a load that is not above 0.
+
+    Source: Gale et al. 2022, MegaBlocks, on dropless experts and their imbalance.
+
+    >>> from lib.architecture import model
+    >>> from lib.layout import Layout
+    >>> from lib.memory.profiles import MEGATRON
+    >>> balanced, worst = expert_band(model("llama-3-8b"), Layout(), MEGATRON, 2.0)
+    >>> balanced.peak_bytes == worst.peak_bytes  # no experts, no band
+    True
+    """
+    check.instance(Profile, profile=profile)
+    check.scalar(worst_load=worst_load)
+    check.positive(worst_load=worst_load)
+    return tuple(ledger(shape, layout, replace(profile, expert_load=load)) for load in (1.0, worst_load))
 
 
 def _tried(now, label, layout, profile):

@@ -65,6 +65,11 @@ def head(shape, split, profile):
     return Held(0, 0, norms + bias, copied * rows * shape.embedding_width + _projection(shape))
 
 
+def joined(shape):
+    """What joins the stream and the next token's embedding in front of a layer that predicts a further token."""
+    return Held(2 * shape.d_model**2, 0, 3 * shape.d_model * NORM_KINDS[shape.norm], 0)
+
+
 def key_width(shape, tensor, head_dim=None):
     """Numbers a token in the keys of one rank: its share of the heads, or one head that several ranks hold."""
     return plain.larger(1.0 * shape.n_kv_heads / tensor, 1.0) * (head_dim or shape.head_dim)
