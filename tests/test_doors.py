@@ -68,7 +68,8 @@ from lib.whatif.catalogue import WHAT_IFS, RefusedError, answer
 ELSEWHERE = ("check", "cli", "names", "plots", "reference", "tables", "whatif", "fit.tables", "runs.table")
 ELSEWHERE += ("architecture.counting", "architecture.rules")  # handed a Transformer by its own methods
 ELSEWHERE += ("architecture.families", "architecture.file_fields", "architecture.readers", "architecture.huggingface")
-MEMORY_PARTS = ("about", "activations", "events", "plain", "pools", "rank", "resident", "simple", "stored", "weights")
+MEMORY_PARTS = ("about", "activations", "events", "plain", "pools", "rank", "resident", "simple", "stored")
+MEMORY_PARTS += ("tables", "weights")
 ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a ledger has checked
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 
@@ -582,6 +583,8 @@ EXCEPTIONS = {
     "memory.terms.Term.bytes": number(4.0, -1),
     **_same(word("shards"), " ".join(f"layout.slices.Slices.{n}" for n in ("weights", "gradients", "optimizer"))),
     **_same(word("shards"), "layout.slices.Slices.tokens layout.slices.owners.cut"),
+    "memory.verdict.largest.field": word("micro_batch"),
+    "memory.verdict.largest.values": Kind((1, 2), None),
     "memory.timeline.timeline.found": instance(LEDGER.stages[0]),
     "memory.timeline.Moment.by_group": Kind({"weights": 1.0}, (None, 5, "text", [1.0])),
     "memory.entries.Phase.name": word("optimizer step"),

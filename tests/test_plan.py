@@ -115,7 +115,7 @@ def test_each_plan_has_a_recipe_for_its_own_size_tokens_shape_and_cluster():
     assert (H100.recipe.peak_lr, H100.recipe.batch_tokens, H100.recipe.steps) == (1.4e-4, 6_291_456, 709_645)
 
 
-@pytest.mark.parametrize("step", ["memory", "alocation", "", 3])
+@pytest.mark.parametrize("step", ["layout", "alocation", "", 3])
 def test_a_step_that_no_chapter_fills_in_is_refused(step):
     with pytest.raises((TypeError, ValueError), match="step = "):
         running_plan(step)

@@ -26,3 +26,4 @@ from lib.memory.verdict import Fit as Fit
 from lib.memory.verdict import changes as changes
 from lib.memory.verdict import expert_band as expert_band
 from lib.memory.verdict import fit as fit
+from lib.memory.verdict import largest as largest

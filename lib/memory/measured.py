@@ -74,6 +74,11 @@ class Measured:
         return min(ends), max(ends)
 
     @property
+    def range_errors(self):
+        """Lowest and highest prediction over the reading, less 1; None without a reading."""
+        return tuple(end / self.peak_bytes - 1 for end in self.range_bytes) if self.peak_bytes else None
+
+    @property
     def states_bytes(self):
         """Weights, gradients and optimizer states of the heaviest stage: what is arithmetic, not modelling."""
         stages = self.found.heaviest.phases[2].by_group

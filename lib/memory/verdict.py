@@ -115,6 +115,37 @@ def fit(found, accelerator, headroom=HEADROOM):
     return Fit(found=found, memory_bytes=chip.memory_bytes, headroom=headroom)
 
 
+def largest(found, field, values, accelerator, headroom=HEADROOM):
+    """The largest value of one field of the layout with which it still fits.
+
+    Args:
+        found: a `Ledger`, of which model, profile and all other fields are taken.
+        field: a field of `Layout`, such as "micro_batch" or "seq_len".
+        values: what to try, in any order.
+        accelerator: an `Accelerator`, or a name.
+        headroom: share of the device that is to stay free.
+
+    Returns:
+        One of `values`, or None if none fits.
+
+    Raises:
+        TypeError, ValueError: as `fit`; for a field that a layout has not, a value that it refuses.
+
+    >>> from lib.architecture import model
+    >>> from lib.layout import Layout
+    >>> eight = ledger(model("llama-3-8b"), Layout(data=8, zero_stage=1, seq_len=4096))
+    >>> largest(eight, "micro_batch", (1, 2, 4, 8), "h100")
+    2
+    """
+    check.instance(Ledger, found=found)
+    check.choice(tuple(vars(found.layout)), field=field)
+    tried = ((value, replace(found.layout, **{field: value})) for value in sorted(values))
+    fitting = [
+        value for value, layout in tried if fit(ledger(found.shape, layout, found.profile), accelerator, headroom).fits
+    ]
+    return fitting[-1] if fitting else None
+
+
 def changes(found, accelerator, headroom=HEADROOM):
     """Single changes that would make it fit, the one that frees least first; the step's batch and the GPUs stay.
 

@@ -14,6 +14,8 @@ from lib.compute import GOODPUT, calendar_days, chinchilla_optimal, compute_budg
 from lib.compute.mfu import convention, days_ratio
 from lib.corpus import corpus
 from lib.hardware import Cluster
+from lib.layout import Layout
+from lib.memory import HEADROOM, ledger
 from lib.recipe import Recipe, Setup
 from lib.recipe.advice import scale_of, summary
 from lib.scaling import law
@@ -36,7 +38,7 @@ STEPS = (
     "pilot",
     "review",
 )
-FILLED = (*STEPS[:5], "recipe")
+FILLED = (*STEPS[:6], "recipe")
 GPUS_PER_COPY = 8  # that hold one copy of the model, until the layout decides: one node
 COUNTED_DAYS = ("compute", "calendar")
 
@@ -168,6 +170,13 @@ class Plan:
         return model(self.brief.model) if self.brief.model else search(self.allocation.n_params, n_best=1)[0].shape
 
     @cached_property
+    def memory(self):
+        """The ledger under a first layout: a node for each copy, ZeRO 1 over the copies, full recomputation."""
+        copies = self.brief.cluster.n_gpus // GPUS_PER_COPY
+        cut = {"data": copies, "tensor": GPUS_PER_COPY, "zero_stage": 1, "recompute": "full"}
+        return ledger(self.shape, Layout(seq_len=self.brief.seq_len, **cut))
+
+    @cached_property
     def recipe(self):
         """Learning rate, batch and the rest for this plan's size, tokens, shape and cluster."""
         setup = Setup(
@@ -286,6 +295,18 @@ def _data(plan):
     yield "passes over it", plan.passes
 
 
+def _memory(plan):
+    whole = ledger(plan.shape, Layout(seq_len=plan.brief.seq_len, recompute="full"), plan.memory.profile)
+    device, allowed = plan.brief.cluster.accelerator, plan.brief.gb_per_gpu_at_most
+    room = device.memory_bytes * (1 - HEADROOM) if allowed is None else allowed * 1e9
+    spare = room - plan.memory.peak_bytes
+    yield "on one GPU, nothing shared", whole.peak_bytes, "bytes"
+    yield "a first layout", f"TP {plan.memory.layout.tensor}, DP {plan.memory.layout.data}, ZeRO 1, full recomputation"
+    yield "the heaviest GPU needs", plan.memory.peak_bytes, "bytes"
+    yield "may take", room, "bytes"
+    yield "to spare" if spare >= 0 else "too much", abs(spare), "bytes"
+
+
 def _recipe(plan):
     recipe, small = plan.recipe, plan.recipe.small_runs
     yield "peak learning rate", recipe.peak_lr
@@ -300,7 +321,7 @@ def _recipe(plan):
     yield "advice of seed 001", f"{scale_of(recipe.facts.compute)[0].name}; {summary(recipe.facts)}"
 
 
-_FUNCTIONS = (_brief, _compute, _allocation, _architecture, _data, _recipe)
+_FUNCTIONS = (_brief, _compute, _allocation, _architecture, _data, _memory, _recipe)
 _LINES = {function.__name__.removeprefix("_"): function for function in _FUNCTIONS}
 
 

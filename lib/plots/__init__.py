@@ -12,6 +12,7 @@ from lib.plots.fits import fit_sheet, loss_against_prediction, residuals
 from lib.plots.flops import token_flops
 from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
+from lib.plots.memory import reading_errors
 from lib.plots.recipes import batch_trade, missed, rates_by_size, schedules
 from lib.plots.slices import gpu_slices
 from lib.plots.style import COLOURS, Picture, contrast, house_style, new_picture, to_svg
@@ -38,6 +39,7 @@ __all__ = [
     "missed",
     "new_picture",
     "rates_by_size",
+    "reading_errors",
     "regrets",
     "repeated",
     "residuals",
