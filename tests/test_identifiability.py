@@ -168,6 +168,7 @@ def test_an_exponent_that_no_float_can_show_is_refused(beta):
     [
         (None, TypeError, "columns = None (NoneType): a sequence of columns"),
         (5.0, TypeError, "columns = 5.0 (float): a sequence of columns"),
+        (np.array(5.0), TypeError, "columns = array(5.) (ndarray): a sequence of columns"),
         ([], TypeError, "columns = [] (list): a sequence of columns"),
         ([[1.0, 2.0], [1.0]], ValueError, "columns[1] = 1 entries: 2, as the first"),
         ([[1.7e308, 1.7e308]], ValueError, "columns = inf: a finite number"),

@@ -76,14 +76,14 @@ def singular_values(columns):
     Small ones come out as exactly as large ones, which the eigenvalues of the product J'J would not.
 
     Args:
-        columns: sequences of numbers of one length, at least one.
+        columns: a list of at least one sequence of numbers, all of one length.
 
     Source: Demmel and Veselić 1992, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 13(4).
 
     >>> singular_values([[3.0, 0.0], [0.0, 4.0]])
     [4.0, 3.0]
     """
-    if isinstance(columns, str | bytes) or not hasattr(columns, "__len__") or not len(columns):
+    if not isinstance(columns, list | tuple) or not columns:
         raise TypeError(f"columns = {check.short(columns)} ({type(columns).__name__}): a sequence of columns")
     columns = [_numbers(k, column) for k, column in enumerate(columns)]
     for place, column in enumerate(columns):

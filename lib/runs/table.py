@@ -231,12 +231,9 @@ def _warmup(file, called, cells):
 
 def _unread(file, head, places):
     """A note on each column that seems to hold warm-up and is not read."""
-    columns = [name for k, name in enumerate(head) if name.lower().startswith("warm") and k not in places.values()]
-    return tuple(
-        f"{file}, column {name}: not read; --warmup takes a column of tokens, or of shares of the run"
-        for name in columns
-        if "warmup" not in places
-    )
+    columns = [name for name in head if name.lower().startswith("warm")] if "warmup" not in places else []
+    said = "not read; --warmup takes a column of tokens, or of shares of the run"
+    return tuple(f"{file}, column {name}: {said}" for name in columns)
 
 
 def _number(file, place, called, cell, least=None):

@@ -29,6 +29,8 @@ def run_design_view(n_sizes, largest, size_span, n_ratios, middle_ratio, ratio_s
         middle_ratio: tokens per parameter in the middle of them, > 0.
         ratio_span: most over fewest tokens per parameter, 1 or more.
     """
+    check.scalar(n_sizes=n_sizes, largest=largest, size_span=size_span)
+    check.scalar(n_ratios=n_ratios, middle_ratio=middle_ratio, ratio_span=ratio_span)
     for name, value in (("n_sizes", n_sizes), ("n_ratios", n_ratios)):
         check.whole(**{name: value})
         if value > MOST:
