@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from lib.architecture import LatentAttention, MixtureOfExperts, Transformer, model
 from lib.compute.flops import attention_flops, layer_flops, recomputed_flops
 from lib.compute.mfu import CONVENTIONS
+from lib.plan import A100_FORTNIGHT, Plan
 from lib.whatif.catalogue import answer
 
 MIXTRAL = Transformer(
@@ -273,6 +274,14 @@ def test_one_expert_that_every_token_passes_is_an_mlp_with_a_router(shape):
     routed, dense = replace(shape, moe=one), replace(shape, moe=None)
     assert routed.n_params - dense.n_params == shape.n_layers * shape.d_model
     assert layer_flops(routed) - layer_flops(dense) == 2 * shape.n_layers * shape.d_model
+
+
+def test_a_plan_of_a_mixture_spends_its_flops_on_active_parameters():
+    brief = replace(A100_FORTNIGHT, model="mixtral-8x7b")
+    found = Plan(brief=brief).allocation
+    assert found.n_params == 12_879_925_248
+    assert 6 * found.n_params * found.n_tokens == pytest.approx(brief.useful_flops)
+    assert found.source.startswith("the active parameters")
 
 
 def test_a_dense_model_has_nothing_idle():

@@ -14,7 +14,7 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, numbers in full.")
 @click.option("--explain", is_flag=True, help="Show how each number comes about.")
 def model(config_or_name, context, cache_dtype, as_json, explain):
-    """Count a model: parameters by component, what one token meets, FLOPs, cache.
+    """Count a model: parameters, FLOPs of a token, cache.
 
     CONFIG_OR_NAME is a config.json as Hugging Face's hub has it, - for standard input, or a released model's name.
 

@@ -126,9 +126,11 @@ class Plan:
         """Size and tokens that spend the useful FLOPs, of the brief's model or at 20 tokens a parameter."""
         compute = self.brief.useful_flops
         if self.brief.model:
-            n_params = float(model(self.brief.model).n_params_active)  # what a token meets, should it have experts
+            shape = model(self.brief.model)
+            n_params = float(shape.n_params_active)  # what a token meets, should it have experts
             n_tokens = compute / train_flops(n_params, 1)
-            return Allocation(n_params=n_params, n_tokens=n_tokens, source="the brief's model, all the time it has")
+            counted = "the active parameters of the brief's model" if shape.moe else "the brief's model"
+            return Allocation(n_params=n_params, n_tokens=n_tokens, source=f"{counted}, all the time it has")
         n_params, n_tokens = chinchilla_optimal(compute)
         return Allocation(n_params=n_params, n_tokens=n_tokens, source="20 tokens a parameter")
 

@@ -182,7 +182,7 @@ class Recipe:
     @property
     def critical_batch(self):
         """The critical batch at the loss that Kaplan's law gives the size with endless data, tokens."""
-        return critical_batch_tokens(kaplan_size_loss(float(self.shape.non_vocabulary_params)))
+        return critical_batch_tokens(kaplan_size_loss(float(self.shape.non_vocabulary_params_active)))
 
     @property
     def steps(self):

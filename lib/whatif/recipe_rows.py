@@ -201,7 +201,7 @@ def _batch(recipe):
 
 
 def _critical(recipe):
-    critical, n_params = recipe.critical_batch, float(recipe.shape.non_vocabulary_params)
+    critical, n_params = recipe.critical_batch, float(recipe.shape.non_vocabulary_params_active)
     row = _of("Critical batch", unit="tokens")
     ratio = recipe.batch_tokens / critical
     yield row(
