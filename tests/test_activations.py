@@ -171,6 +171,16 @@ def test_the_first_stage_of_gpt_3_stores_what_the_paper_says(case):
     assert found / GIB == pytest.approx(gib, abs=0.005)
 
 
+def test_in_fp8_products_save_their_inputs_in_one_byte():
+    """Transformer Engine: norm outputs and the MLP's product in one byte, attention's output once more in one."""
+    shape, layout = model("llama-3-8b"), Layout(seq_len=1024)
+    wide, narrow = (
+        sum(saved_bytes(shape, layout, replace(MEGATRON, precision=kind)).values())
+        for kind in ("bf16, fp32 gradients", "fp8, fp32 gradients")
+    )
+    assert wide - narrow == 1024 * (2 * 4096 + 14_336 - 4096)
+
+
 def test_key_heads_that_ranks_share_are_not_split_further():
     shape = model("llama-3-8b")  # 8 key heads
     assert saved_bytes(shape, Layout(tensor=32))["keys"] == saved_bytes(shape, Layout(tensor=8))["keys"]

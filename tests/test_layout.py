@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.architecture import model
+from lib.architecture import MixtureOfExperts, model
 from lib.layout import RULES, Layout, check_layout, in_flight, layers_of, masks, place
 
 LLAMA = model("llama-3-8b")  # 32 layers, 32 heads, 8 key heads, d_ff 14,336
@@ -58,6 +58,13 @@ CONTRADICTIONS = [
 def test_choices_that_contradict_each_other_are_refused_whatever_the_model(degrees, words):
     with pytest.raises(ValueError, match=f"^{words}"):
         Layout(**degrees)
+
+
+def test_a_model_of_experts_alone_is_cut_by_their_width():
+    experts = MixtureOfExperts(n_experts=8, experts_per_token=2, d_ff_expert=768)
+    check_layout(replace(LLAMA, d_ff=15, moe=experts), Layout(tensor=8))
+    with pytest.raises(ValueError, match=r"^tensor = 16: a divisor of expert width = 760, "):
+        check_layout(replace(LLAMA, moe=replace(experts, d_ff_expert=760)), Layout(tensor=16))
 
 
 def test_key_heads_may_be_fewer_than_tensor_ranks():

@@ -110,7 +110,12 @@ def _even_pieces(shape, split):
     return (split.interleave == 1) | (shape.n_layers % (split.pipeline * split.interleave) == 0)
 
 
-def _d_ff_experts(shape, split):
+def _all_experts(shape):
+    """No layer has the one MLP of d_ff."""
+    return shape.n_moe_layers == shape.n_layers
+
+
+def _widths_of_experts(shape, split):
     return not n_experts(shape) or shape.moe.d_ff_expert % split.tensor == 0
 
 
@@ -170,12 +175,12 @@ RULES = (
     ),
     Rule(
         "tensor divides the width of the MLP",
-        lambda shape, split: shape.d_ff % split.tensor == 0,
+        lambda shape, split: _all_experts(shape) or shape.d_ff % split.tensor == 0,
         _divisor("tensor", "d_ff", lambda s, _: s.d_ff, "so that each rank has an equal part"),
     ),
     Rule(
         "tensor divides the width of an expert",
-        _d_ff_experts,
+        _widths_of_experts,
         _divisor("tensor", "expert width", lambda s, _: s.moe.d_ff_expert, "so that each rank has an equal part"),
     ),
     Rule(

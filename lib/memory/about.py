@@ -81,7 +81,9 @@ ABOUT = MappingProxyType(
         ),
         **_each(_ROWS, "router scores", "tokens sent to experts", "expert outputs", "MLP output", "reduced outputs"),
         **_each(_PARTS, "queries", "keys", "values", "attention output", "query and key norms"),
-        **_each(_PARTS, "queries in the packed projection", "attention output, transposed"),
+        **_each(
+            _PARTS, "queries in the packed projection", "attention output, transposed", "attention output, as read"
+        ),
         "attention output, exchanged": About("activations", _TOKENS, _RECOMPUTE, _LATENT),
         **_each(_ROWS, "token ids and labels", "positions", "embedding dropout mask"),
         "cast weights": About("activations", _MODEL, _SPLIT, "PyTorch autocast, weight cache"),

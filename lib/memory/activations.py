@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lib.memory import plain
+from lib.memory.states import PRECISIONS
 
 # Bytes a number of d_model that a norm saves: (its input, what it saves besides its output). The output is the input of
 # the projections behind it, 2 bytes, except under autocast, where every projection casts a copy of its own.
@@ -59,13 +60,18 @@ def selective_tensors(shape, profile, with_experts=False):
 def norm_tensors(shape, profile, name, readers):
     """What a norm over d_model saves, the input of the projections behind it included."""
     before, besides = NORM_BYTES[profile.norm]
-    after = 2.0 * readers if profile.norm == "autocast" else 2.0
+    after = inputs(profile) * (readers if profile.norm == "autocast" else 1)
     roots = 2 if shape.norm.startswith("layer") else 1
     return (
         Tensor(f"{name} norm, input", before * shape.d_model, "rows"),
         Tensor(f"{name} norm, output", (besides + after) * shape.d_model, "rows"),
         Tensor(f"{name} norm, statistics", roots * profile.norm_statistic_bytes, "rows"),
     )
+
+
+def inputs(profile):
+    """Bytes of a number that a product reads and saves."""
+    return PRECISIONS[profile.precision].inputs
 
 
 def score_bytes(profile):
@@ -100,7 +106,7 @@ def _attention(shape, profile):
     saved += (Tensor("values", keys, "keys", True), Tensor("attention output", queries, "parts", True))
     if profile.packs_qkv and shape.learned_positions and shape.n_kv_heads < shape.n_heads:
         saved += (Tensor("queries in the packed projection", queries, "parts"),)
-    copies = _output_copies(profile, queries)
+    copies = (*_output_copies(profile, queries), *_output_read(profile, queries))
     return (*norm, *heads, *saved, *copies, Tensor("softmax statistics", 4.0 * shape.n_heads, "parts", True))
 
 
@@ -110,6 +116,12 @@ def _output_copies(profile, width):
         yield Tensor("attention output, transposed", width, "parts", only_with="sequences")
     if profile.context_exchange == "all-to-all":
         yield Tensor("attention output, exchanged", width, "parts", only_with="context")
+
+
+def _output_read(profile, width):
+    """Attention's output as the projection reads it, where that is another type than attention saves."""
+    if inputs(profile) != 2.0:
+        yield Tensor("attention output, as read", width / 2.0 * inputs(profile), "parts")
 
 
 def _head_norms(shape, profile):
@@ -134,6 +146,7 @@ def _latent(shape, profile):
     saved += (Tensor("keys", heads * latent.head_dim, "parts"),)
     saved += (Tensor("values", heads * latent.v_head_dim, "parts", True),)
     saved += (Tensor("attention output", heads * latent.v_head_dim, "parts", True),)
+    saved += tuple(_output_read(profile, heads * latent.v_head_dim))
     return (*norm, *saved, Tensor("softmax statistics", 4.0 * shape.n_heads, "parts", True))
 
 
@@ -167,8 +180,8 @@ def _inner(shape, profile, d_ff, name):
 
 
 def _activation(shape, profile, d_ff, name):
-    unfused = 4.0 if shape.gated else 8.0  # silu and its product; the tanh formula's steps
-    each = 2.0 if profile.mlp == "fused" else unfused
+    steps = 2.0 if shape.gated else 6.0  # silu; the tanh formula's steps
+    each = inputs(profile) + (0.0 if profile.mlp == "fused" else steps)
     return (Tensor(f"{name} activation", each * d_ff, "parts"),)
 
 

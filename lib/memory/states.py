@@ -25,6 +25,7 @@ class Precision:
         copies: bytes of low-precision copies of matrices that are kept beside the weights (FP8 and its transpose).
         compute: bytes of the weights as products read them, which FSDP gathers.
         states: bytes of a number of those optimizers that take the parameter's type.
+        inputs: bytes of a number that a product reads and saves for its backward.
         source: where that is written.
     """
 
@@ -35,11 +36,12 @@ class Precision:
     copies: float = 0.0
     compute: float = 2.0
     states: float = 4.0
+    inputs: float = 2.0
     source: str
 
     def __post_init__(self):
         check.fields(
-            self, text="name source", positive="weights gradients compute states", non_negative="master copies"
+            self, text="name source", positive="weights gradients compute states inputs", non_negative="master copies"
         )
 
 
@@ -102,7 +104,9 @@ PRECISIONS = _by_name(
         gradients=4.0,
         master=4.0,
         copies=2.0,
-        source="Transformer Engine keeps an FP8 copy of each weight matrix and its transpose between micro-batches",
+        inputs=1.0,
+        source="Transformer Engine: an FP8 copy of each weight matrix and its transpose stay between micro-batches, "
+        "products save their inputs in FP8 (pytorch/module/linear.py)",
     ),
 )
 OPTIMIZERS = _by_name(

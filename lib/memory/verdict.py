@@ -133,9 +133,9 @@ def largest(found, field, values, accelerator, headroom=HEADROOM):
 
     >>> from lib.architecture import model
     >>> from lib.layout import Layout
-    >>> eight = ledger(model("llama-3-8b"), Layout(data=8, zero_stage=1, seq_len=4096))
+    >>> eight = ledger(model("llama-3-8b"), Layout(data=8, zero_stage=1, seq_len=4096, recompute="full"))
     >>> largest(eight, "micro_batch", (1, 2, 4, 8), "h100")
-    2
+    4
     """
     check.instance(Ledger, found=found)
     check.choice(tuple(vars(found.layout)), field=field)
