@@ -395,6 +395,10 @@ def test_what_is_no_amount_is_refused_by_name(bad):
             call()
 
 
+def test_a_run_smaller_than_every_fitted_one_is_extrapolated_too():
+    assert BESIROGLU.label(6e7, 3e8) == "extrapolated: 13 times less compute than the smallest fitted run"
+
+
 def test_a_verdict_says_how_many_standard_errors_it_lies_from_the_target():
     verdict = SEED_003.judge(SEED_003.floor(LLAMA_8B), 1.955)
     assert verdict.standard_errors == pytest.approx((1.955 - 1.9922666) / 0.03, abs=1e-4)
