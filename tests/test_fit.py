@@ -18,7 +18,7 @@ from lib.fit import OBJECTIVES, bootstrap, fit_law, hold_out
 from lib.fit.law import surface_of
 from lib.fit.surface import HUBER_DELTA
 from lib.runs import Runs, of_law, published
-from lib.runs.identifiability import Design
+from lib.runs.identifiability import Design, same_losses, singular_values
 from lib.runs.table import read_runs
 from lib.scaling import ScalingLaw, law
 
@@ -315,6 +315,13 @@ def test_one_loss_for_all_runs_is_refused_as_such():
     runs = Runs(n_params=SIZES, n_tokens=TOKENS, loss=[2.5] * len(SIZES))
     with pytest.raises(ValueError, match=r"loss = 2\.5 in every run"):
         fit_law(runs)
+
+
+def test_arrays_where_one_number_or_a_list_is_meant_are_refused():
+    with pytest.raises(TypeError, match=r"^beta \(array of float64\): one number"):
+        same_losses(truth(), (1e9, 1e12), np.array([0.3, 0.4]))
+    with pytest.raises(TypeError, match=r"^columns = array\(5\.\) \(ndarray\): a sequence of columns"):
+        singular_values(np.array(5.0))
 
 
 def test_the_published_laws_fit_themselves():

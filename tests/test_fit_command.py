@@ -1,6 +1,7 @@
 """`handbook fit` as a person and a script use it: a table in, a law with its doubts out, refusals in one line."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -227,6 +228,16 @@ def test_tables_that_no_law_can_be_fitted_to_are_refused(tmp_path):
     assert "runs.csv: 3 runs for 5 constants" in refused(table(tmp_path, RUNS.take([0, 5, 10])))
     assert "runs.csv, row 2 (line 3): repeats row 1 (line 2)" in refused(table(tmp_path, RUNS.take([0, 0, 5, 10, 15])))
     assert "missing.csv: cannot be read" in refused(str(tmp_path / "missing.csv"))
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_a_device_is_not_read(device):
+    assert f"{device}: cannot be read: a device or a pipe; save the table in a file" in refused(device)
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "runs.csv")
+    assert "runs.csv: cannot be read: a device or a pipe" in refused(str(tmp_path / "runs.csv"))
 
 
 def test_the_help_shows_how_to_call_it():

@@ -1,7 +1,6 @@
 """Tables as people write them: what is read, and for each slip one message with file, row and column."""
 
 import math
-import os
 import re
 
 import pytest
@@ -298,18 +297,6 @@ def test_what_is_no_path_is_refused(path):
 def test_a_path_that_no_file_can_have_is_refused(path):
     with pytest.raises(ValueError, match=r"^path = .*: the path of a CSV file"):
         read_runs(path)
-
-
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
-def test_a_device_is_not_read(device):
-    with pytest.raises(ValueError, match=f"^{device}: cannot be read: a device or a pipe"):
-        read_runs(device)
-
-
-def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "runs.csv")
-    with pytest.raises(ValueError, match=r"runs\.csv: cannot be read: a device or a pipe"):
-        read_runs(tmp_path / "runs.csv")
 
 
 def test_a_file_too_large_for_a_table_of_runs_is_not_read(tmp_path):
