@@ -3,6 +3,7 @@
 Each test starts a Python that cannot see installed packages at all, so nothing can be imported that is not there.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FACES = {"lib.cli", "lib.fit", "lib.plots"}  # may need packages on import, the others not
+FACES |= {"lib.pilot.lower", "lib.pilot.mesh", "lib.pilot.model", "lib.pilot.step"}  # need JAX
+
+_JAX = r"(?m)^\s*(import|from) (jax|optax)\b"
 
 
 def _modules():
@@ -47,8 +51,14 @@ def test_every_what_if_answers_with_the_standard_library_alone():
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.parametrize("package", ["numpy", "scipy", "matplotlib", "ipywidgets", "click"])
+@pytest.mark.parametrize("package", ["numpy", "scipy", "matplotlib", "ipywidgets", "click", "jax", "optax"])
 def test_the_boundary_would_be_seen_to_break(package):
     ran = _bare_python(f"import {package}")
     assert ran.returncode != 0
     assert f"No module named '{package}'" in ran.stderr
+
+
+def test_the_pilot_alone_imports_jax_and_only_where_it_says():
+    outside = [path for path in sorted((ROOT / "lib").rglob("*.py")) if re.search(_JAX, path.read_text())]
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in outside}
+    assert names == {face for face in FACES if face.startswith("lib.pilot.")} - {"lib.pilot.lower"}

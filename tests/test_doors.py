@@ -34,6 +34,7 @@ from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, Change, fit, ledger
 from lib.memory.measured import MEASURED
 from lib.memory.profiles import MEGATRON
 from lib.memory.timeline import timeline
+from lib.pilot.tensors import tensors
 from lib.plan import A100_FORTNIGHT, Line, Plan
 from lib.recipe import Recipe, Setup, size_and_tokens
 from lib.recipe.advice import PRACTICES, SCALES, Facts, Finding
@@ -71,6 +72,8 @@ ELSEWHERE += ("architecture.families", "architecture.file_fields", "architecture
 MEMORY_PARTS = ("about", "activations", "events", "plain", "pools", "rank", "resident", "simple", "stored")
 MEMORY_PARTS += ("tables", "weights")
 ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a ledger has checked
+PILOT_CUTS = ("degrees", "rows", "padded", "device_params", "device_bytes")
+ELSEWHERE += tuple(f"pilot.{name}" for name in ("compiled", "lower", "mesh", "model", "step"))  # start JAX
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 
 SEVEN = "7"  # a number in text, which only a control reads
@@ -371,6 +374,8 @@ VOCABULARY |= {
     "routing": word("inside"),
     "counter": word("driver"),
     "layout": instance(LAYOUT),
+    "rows": integer(130_000, 0).or_none(),
+    "over_data": SWITCH,
     "profile": instance(MEGATRON),
     "stage": instance(LEDGER.stages[0].stage),
     "index": integer(0),
@@ -544,6 +549,10 @@ EXCEPTIONS = {
     **_same(Kind(True, (0, 1, "True")), " ".join(f"recipe.advice.Facts.{n}" for n in PRACTICES)),
     **_same(SHOWN, "recipe.advice.Scale.ranges recipe.advice.Scale.practices recipe.advice.Finding.followed"),
     "recipe.advice.Scale.high_flops": Kind(1.0, (*NO_NUMBER, math.nan, 10**400)),
+    **_same(instance(Layout(data=2, tensor=2)), " ".join(f"pilot.cuts.{name}.layout" for name in PILOT_CUTS)),
+    "pilot.cuts.cut.tensor": instance(tensors(LLAMA)["layers"]["query"]),
+    "pilot.cuts.cut.mesh": Kind({"data": 2, "heads": 2, "copies": 1}, (None, 5, "text", ["data"])),
+    "pilot.hlo.dot_flops.text": Kind("ENTRY %main (a: f32[1]) -> f32[1] {\n}", (*NO_TEXT, "", "no program")),
     "facts.Fact.unit": Kind("FLOP", NO_TEXT),
     "facts.Entry.get.field": Kind("n_bytes", NO_TEXT),
     "facts.load.figures": Kind(FIGURES, None),

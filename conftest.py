@@ -1,0 +1,19 @@
+"""For the doctests of `lib` and all tests: what is settled before JAX starts, and what is left out without it."""
+
+import os
+from importlib.util import find_spec
+
+# As many devices as the tests of the pilot lay a step on, and quick code instead of fast code, for it hardly runs.
+FLAGS = ("--xla_force_host_platform_device_count=8", "--xla_backend_optimization_level=0")
+os.environ.setdefault("XLA_FLAGS", " ".join((*FLAGS, "--xla_cpu_use_fusion_emitters=false")))  # read when JAX starts
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+NEED_JAX = [f"lib/pilot/{name}.py" for name in ("lower", "mesh", "model", "step")]
+NEED_JAX += [f"tests/test_pilot_{name}.py" for name in ("compiled", "model", "step")]
+LEFT_OUT = find_spec("jax") is None and os.environ.get("CI") != "true"  # in a forge they fail
+collect_ignore = NEED_JAX if LEFT_OUT else []
+
+
+def pytest_report_header():
+    """Say it loudly."""
+    return "NO JAX: the tests of the pilot are left out; make setup installs it" if LEFT_OUT else None

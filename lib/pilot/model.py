@@ -1,0 +1,217 @@
+"""The transformer in JAX: parameters as a dictionary of arrays, small pure functions, one loop over the layers.
+
+The names and sides of the parameters are those of `tensors`. Einsum letters: b sequence, s and t positions, d width,
+k key head, g query heads of one key head, h numbers of a head, f inner width, v word.
+"""
+
+import math
+
+import jax
+import jax.numpy as jnp
+
+from lib.pilot.tensors import refuse_length, tensors
+
+IGNORED = -1  # a target that is padding
+ROTARY_BASE = 10_000.0
+_EPSILON = 1e-5
+
+
+def initialise(shape, key, rows=None, dtype=jnp.float32):
+    """Parameters at the start: normal weights, norms of one, biases of zero.
+
+    Weights have standard deviation 0.02; those that write into the residual stream 0.02 / sqrt(2 * n_layers).
+
+    Args:
+        shape: a `Transformer` that `tensors` takes.
+        key: JAX's random key.
+        rows: rows of the tables where they are padded.
+        dtype: type of the parameters.
+
+    Returns:
+        {"layers": {name: array}, "outside": {name: array}}.
+
+    Source: Radford et al. 2019 (GPT-2), section 2.3; its code, model.py.
+
+    >>> from lib.architecture import Transformer
+    >>> shape = Transformer(n_layers=2, d_model=64, n_heads=4, n_kv_heads=2, d_ff=192, vocab_size=1000)
+    >>> params = initialise(shape, jax.random.key(0))
+    >>> sum(leaf.size for leaf in jax.tree.leaves(params)) == shape.n_params
+    True
+    """
+    found = tensors(shape, rows)
+    keys = iter(jax.random.split(key, sum(map(len, found.values()))))
+
+    def start(tensor):
+        normal = jax.random.normal(next(keys), tensor.shape, jnp.float32)
+        return (tensor.mean + tensor.deviation * normal).astype(dtype)
+
+    return {part: {name: start(tensor) for name, tensor in inside.items()} for part, inside in found.items()}
+
+
+def logits(params, shape, tokens, *, dropout=0.0, key=None, dtype=jnp.float32, place=lambda stream: stream):
+    """Scores of the next word for each position, float32 at least.
+
+    Args:
+        params: as `initialise` makes them.
+        shape: the `Transformer` they were made for.
+        tokens: whole numbers below vocab_size, (sequences, positions).
+        dropout: rate on the table's output and on what attention and MLP add; needs a key above 0.
+        key: JAX's random key.
+        dtype: type that products read.
+        place: function that the residual stream passes between parts, for a sharding constraint.
+
+    Returns:
+        An array (sequences, positions, rows of the table).
+
+    Raises:
+        ValueError: for a sequence longer than the shape's learned positions.
+    """
+    refuse_length(shape, tokens.shape[1])
+    params = jax.tree.map(lambda leaf: leaf.astype(dtype), params)
+    outside = params["outside"]
+    keys = jax.random.split(jax.random.key(0) if key is None else key, shape.n_layers + 1)
+    stream = _drop(_embed(outside, tokens, shape), dropout, keys[-1])
+
+    def one(stream, layer_of):
+        return _layer(layer_of, place(stream), shape, dropout, place), None
+
+    windows = jnp.array([shape.window(n) or tokens.shape[1] for n in range(shape.n_layers)])
+    stream, _ = jax.lax.scan(one, place(stream), (params["layers"], windows, keys[:-1]))
+    return _head(outside, stream, shape)
+
+
+def loss(params, shape, tokens, targets, **options):
+    """Mean cross-entropy over the targets that are not padding: sum(-log p) / count  [nats/token].
+
+    Args:
+        params, shape, tokens, options: as in `logits`.
+        targets: the next words, (sequences, positions); `IGNORED` where there is none.
+
+    Returns:
+        One number; 0 if everything is padding.
+
+    >>> from lib.architecture import Transformer
+    >>> shape = Transformer(n_layers=2, d_model=64, n_heads=4, n_kv_heads=2, d_ff=192, vocab_size=1000)
+    >>> tokens = jnp.arange(32).reshape(2, 16)
+    >>> start = loss(initialise(shape, jax.random.key(0)), shape, tokens, tokens + 1)
+    >>> abs(float(start) - math.log(1000)) < 0.1
+    True
+    """
+    scores = logits(params, shape, tokens, **options)
+    rows = jnp.arange(scores.shape[-1])
+    scores = jnp.where(rows < shape.vocab_size, scores, -jnp.inf)  # no word is in the padding of the table
+    right = jnp.sum(jnp.where(rows == targets[..., None], scores, 0.0), axis=-1)  # no gather, which a cut table lacks
+    real = targets != IGNORED
+    nats = jnp.where(real, jax.nn.logsumexp(scores, axis=-1) - right, 0.0)
+    return jnp.sum(nats) / jnp.maximum(jnp.sum(real), 1)
+
+
+def _embed(outside, tokens, shape):
+    stream = outside["table"][tokens]
+    if "table_in" in outside:
+        stream = stream @ outside["table_in"]
+    if "positions" in outside:
+        stream = stream + outside["positions"][: tokens.shape[1]]
+    return _norm(outside, "table_norm", stream, shape.norm) if shape.norms_outside_layers == 2 else stream
+
+
+def _head(outside, stream, shape):
+    if shape.norms_outside_layers:
+        stream = _norm(outside, "last_norm", stream, shape.norm)
+    if "table_out" in outside:
+        stream = stream @ outside["table_out"]
+    scores = jnp.einsum("bsd,vd->bsv", stream, outside["table" if shape.tied else "head"])
+    return _wide(scores + outside.get("head_bias", 0))
+
+
+def _layer(layer_of, stream, shape, dropout, place):
+    weights, window, key = layer_of
+    keys = jax.random.split(key)
+    beside = _norm(weights, "attention_norm", stream, shape.norm)
+    added = _after(weights, "attention_out_norm", _attention(weights, beside, shape, window), shape)
+    stream_then = place(stream + _drop(added, dropout, keys[0]))
+    if shape.norms_per_layer > 1:
+        beside = _norm(weights, "mlp_norm", stream_then, shape.norm)
+    added = _after(weights, "mlp_out_norm", _mlp(weights, beside, shape), shape)
+    return place(stream_then + _drop(added, dropout, keys[1]))
+
+
+def _after(weights, name, added, shape):
+    return _norm(weights, name, added, shape.norm) if shape.norms_per_layer == 4 else added
+
+
+def _attention(weights, stream, shape, window):
+    query = jnp.einsum("bsd,dkgh->bskgh", stream, weights["query"]) + weights.get("query_bias", 0)
+    key = jnp.einsum("bsd,dkh->bskh", stream, weights["key"]) + weights.get("key_bias", 0)
+    value = jnp.einsum("bsd,dkh->bskh", stream, weights["value"]) + weights.get("value_bias", 0)
+    query, key = _qk_norm(weights, "query_norm", query, shape), _qk_norm(weights, "key_norm", key, shape)
+    if not shape.learned_positions:
+        query, key = rotate(query), rotate(key)
+    scores = _wide(jnp.einsum("bskgh,btkh->bkgst", query, key)) / math.sqrt(shape.head_dim)
+    chances = jax.nn.softmax(jnp.where(_seen(stream.shape[1], window), scores, -jnp.inf), axis=-1)
+    mixed = jnp.einsum("bkgst,btkh->bskgh", chances.astype(value.dtype), value)
+    added = jnp.einsum("bskgh,kghd->bsd", mixed, weights["attention_out"])
+    return added + weights.get("attention_out_bias", 0)
+
+
+def _mlp(weights, stream, shape):
+    up = stream @ weights["up"] + weights.get("up_bias", 0)
+    gate = stream @ weights["gate"] + weights.get("gate_bias", 0) if shape.gated else None
+    up = jax.nn.gelu(up) if gate is None else up * jax.nn.silu(gate)
+    return up @ weights["down"] + weights.get("down_bias", 0)
+
+
+def rotate(heads):
+    """Rotary positions: the halves of each head turned by position / 10,000^(2i / head_dim).
+
+    Args:
+        heads: an array (sequences, positions, ..., head_dim), head_dim even.
+
+    Source: Su et al. 2021, arXiv:2104.09864, equation 34; halves in place of neighbours, as in GPT-NeoX and in
+        transformers' Llama.
+
+    >>> turned = rotate(jnp.ones((1, 3, 2, 8)))
+    >>> bool(jnp.allclose(jnp.sum(turned**2, axis=-1), 8.0))
+    True
+    """
+    half = heads.shape[-1] // 2
+    wide = _wide(heads)
+    angles = jnp.arange(heads.shape[1])[:, None] * ROTARY_BASE ** (-jnp.arange(half) / half)
+    angles = angles.reshape(heads.shape[1], *[1] * (heads.ndim - 3), half)
+    first, second = wide[..., :half], wide[..., half:]
+    turned = (first * jnp.cos(angles) - second * jnp.sin(angles), second * jnp.cos(angles) + first * jnp.sin(angles))
+    return jnp.concatenate(turned, axis=-1).astype(heads.dtype)
+
+
+def _seen(n_positions, window):
+    """True where a position may look at another: itself and what stands before it, within the window."""
+    back = jnp.arange(n_positions)[:, None] - jnp.arange(n_positions)
+    return (back >= 0) & (back < window)
+
+
+def _qk_norm(weights, name, heads, shape):
+    if shape.qk_norm == "none":
+        return heads
+    if shape.qk_norm == "head":
+        return _norm(weights, name, heads, shape.norm)
+    return _norm(weights, name, heads.reshape(*heads.shape[:2], -1), shape.norm).reshape(heads.shape)
+
+
+def _norm(weights, name, values, kind):
+    wide = _wide(values)
+    if kind != "rms":
+        wide = wide - jnp.mean(wide, axis=-1, keepdims=True)
+    wide = wide * jax.lax.rsqrt(jnp.mean(wide**2, axis=-1, keepdims=True) + _EPSILON)
+    return wide.astype(values.dtype) * weights.get(f"{name}_scale", 1) + weights.get(f"{name}_bias", 0)
+
+
+def _drop(values, rate, key):
+    if not rate:
+        return values
+    kept = jax.random.bernoulli(key, 1 - rate, values.shape)
+    return jnp.where(kept, values / (1 - rate), 0.0).astype(values.dtype)
+
+
+def _wide(values):
+    """float32 at least: sums, exponentials and roots lose too much in bfloat16."""
+    return values.astype(jnp.promote_types(values.dtype, jnp.float32))

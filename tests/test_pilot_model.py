@@ -1,0 +1,172 @@
+"""The pilot's transformer: what it computes must not depend on what it should not see, and must on what it should."""
+
+import functools
+import math
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lib.architecture import MODELS, Transformer
+from lib.pilot import model
+from lib.pilot.model import IGNORED, initialise, rotate
+
+SMALL = Transformer(n_layers=2, d_model=32, n_heads=4, n_kv_heads=2, d_ff=48, vocab_size=50)
+GPT = {"gated": False, "norm": "layer", "qkv_bias": True, "attention_output_bias": True, "mlp_bias": True}
+GPT |= {"learned_positions": 16, "tied": True, "n_kv_heads": 4}
+KINDS = {
+    "llama": SMALL,
+    "gpt": replace(SMALL, **GPT),
+    "one key head, one norm": replace(SMALL, n_kv_heads=1, norms_per_layer=1, norm="layer-without-bias"),
+    "four norms, windows": replace(SMALL, norms_per_layer=4, qk_norm="head", windows=(3, None), head_bias=True),
+    "narrow table, no norm outside": replace(SMALL, embedding_width=16, norms_outside_layers=0, qk_norm="width"),
+    "norm behind the table": replace(SMALL, norms_outside_layers=2, norm="none", tied=True),
+}
+TOKENS = np.random.default_rng(1).integers(0, SMALL.vocab_size, (2, 12), dtype=np.int32)
+TARGETS = np.concatenate([TOKENS[:, 1:], np.full((2, 1), IGNORED, np.int32)], axis=1)
+
+
+make = jax.jit(lambda shape: initialise(shape, jax.random.key(0)), static_argnums=0)
+logits = jax.jit(model.logits, static_argnums=1)
+loss = jax.jit(model.loss, static_argnums=1, static_argnames=("dropout", "dtype"))
+
+
+@functools.cache
+def large(shape):
+    """Weights ten times as large: attention that is far from even, so that a wrong mask shows."""
+    return jax.tree.map(lambda leaf: np.float32(10) * np.asarray(leaf) if leaf.ndim > 2 else leaf, make(shape))
+
+
+def other_word(place):
+    """The words with one of each sequence replaced by another."""
+    changed = TOKENS.copy()
+    changed[:, place] = (changed[:, place] + 1) % SMALL.vocab_size
+    return changed
+
+
+def filled(array, start, value):
+    """A copy with one value from a position on."""
+    return np.concatenate([array[:, :start], np.full_like(array[:, start:], value)], axis=1)
+
+
+@pytest.mark.parametrize("shape", KINDS.values(), ids=KINDS)
+def test_the_parameters_are_those_of_the_shape(shape):
+    assert sum(leaf.size for leaf in jax.tree.leaves(make(shape))) == shape.n_params
+
+
+@pytest.mark.parametrize("name", ["Llama 3 70B", "GPT-2 XL", "OLMo 2 13B", "Gemma 2 9B", "OPT 350M"])
+def test_so_are_those_of_a_released_model_which_need_not_be_made_to_be_counted(name):
+    leaves = jax.tree.leaves(jax.eval_shape(lambda: make(MODELS[name])))
+    assert sum(math.prod(leaf.shape) for leaf in leaves) == MODELS[name].n_params
+
+
+@pytest.mark.parametrize("shape", KINDS.values(), ids=KINDS)
+def test_the_first_loss_is_that_of_a_guess(shape):
+    """Standard deviation 0.02: every word is about as likely as any other, ln V."""
+    assert float(loss(make(shape), shape, TOKENS, TARGETS)) == pytest.approx(math.log(shape.vocab_size), abs=0.1)
+
+
+@pytest.mark.parametrize("shape", KINDS.values(), ids=KINDS)
+def test_a_later_word_changes_nothing_before_it_and_something_from_it_on(shape):
+    params = large(shape)
+    changed = other_word(7)
+    before, after = (np.asarray(logits(params, shape, tokens)) for tokens in (TOKENS, changed))
+    np.testing.assert_array_equal(before[:, :7], after[:, :7])
+    assert (abs(before - after)[:, 7:].max(axis=-1) > 1e-6)[:, 0].all()
+
+
+def test_a_window_hides_what_is_further_back():
+    """Two layers that look 3 tokens back reach 4 tokens back together."""
+    shape = replace(SMALL, windows=(3,))
+    before, after = (np.asarray(logits(large(shape), shape, tokens)) for tokens in (TOKENS, other_word(2)))
+    moved = np.abs(before - after).max(axis=(0, 2))
+    assert (moved > 0).tolist() == [False] * 2 + [True] * 5 + [False] * 5
+
+
+def test_padding_has_no_part_in_the_loss():
+    """The mean is over real targets: padding more of them gives the mean of the rest, whatever stands there."""
+    params = large(SMALL)
+    short = loss(params, SMALL, TOKENS[:, :8], TARGETS[:, :8])
+    padded = loss(params, SMALL, filled(TOKENS, 8, 0), filled(TARGETS, 8, IGNORED))
+    assert float(padded) == pytest.approx(float(short), rel=1e-6)
+    assert float(loss(params, SMALL, TOKENS, filled(TARGETS, 0, IGNORED))) == 0.0
+
+
+def test_padded_rows_of_the_table_have_no_part_in_the_loss():
+    params = large(SMALL)
+    wider = {name: dict(part) for name, part in params.items()}
+    for name in ("table", "head"):
+        wider["outside"][name] = np.pad(params["outside"][name], ((0, 14), (0, 0)), constant_values=9.0)
+    found, expected = (float(loss(one, SMALL, TOKENS, TARGETS)) for one in (wider, params))
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_shared_key_heads_are_plain_heads_with_equal_keys_and_values():
+    plain = replace(SMALL, n_kv_heads=4)
+    params = large(SMALL)
+    layers = dict(params["layers"])
+    for name in ("key", "value"):
+        layers[name] = np.repeat(layers[name], 2, axis=2)
+    for name, axis in (("query", 2), ("attention_out", 1)):
+        heads = layers[name]
+        layers[name] = heads.reshape(*heads.shape[:axis], 4, 1, *heads.shape[axis + 2 :])
+    found = logits(params | {"layers": layers}, plain, TOKENS)
+    np.testing.assert_allclose(found, logits(params, SMALL, TOKENS), atol=2e-5)
+
+
+def test_rotary_scores_depend_on_the_distance_alone():
+    vectors = np.random.default_rng(2).normal(size=(2, 1, 1, 8)).astype(np.float32)
+    query, key = np.asarray(jax.jit(rotate)(np.broadcast_to(vectors, (2, 20, 1, 8))))[:, :, 0]
+    scores = query @ key.T
+    for back in (0, 3, 11):
+        diagonal = np.diagonal(scores, -back)
+        np.testing.assert_allclose(diagonal, diagonal[0], atol=1e-5)
+    assert abs(scores[3, 0] - scores[0, 0]) > 1e-3
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt", "four norms, windows"])
+def test_the_gradient_is_the_slope_in_float64(name):
+    """Central differences along random directions, to 1e-4 relative."""
+    shape = KINDS[name]
+    ways = np.random.default_rng(3)
+    with jax.enable_x64(True):
+        leaves, form = jax.tree.flatten(jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), large(shape)))
+        of = jax.jit(jax.value_and_grad(lambda params: model.loss(params, shape, TOKENS, TARGETS, dtype=jnp.float64)))
+        gradient = jax.tree.leaves(of(form.unflatten(leaves))[1])
+        for _ in range(3):
+            way = [ways.normal(size=leaf.shape) for leaf in leaves]
+            ends = [
+                of(form.unflatten([leaf + h * to for leaf, to in zip(leaves, way, strict=True)]))[0]
+                for h in (1e-6, -1e-6)
+            ]
+            along = sum(np.vdot(slope, to) for slope, to in zip(gradient, way, strict=True))
+            assert float((ends[0] - ends[1]) / 2e-6) == pytest.approx(float(along), rel=1e-4)
+
+
+def test_a_tied_head_is_the_table():
+    shape = KINDS["gpt"]
+    params = make(shape)
+    assert "head" not in params["outside"]
+    gradient = np.asarray(jax.grad(loss)(params, shape, TOKENS, TARGETS)["outside"]["table"])
+    unseen = np.setdiff1d(np.arange(50), TOKENS)
+    assert (np.abs(gradient[unseen]).max(axis=-1) > 0).all()  # words that no position looks up: from the head alone
+
+
+def test_dropout_keeps_the_mean_and_follows_its_key():
+    params = make(SMALL)
+    drop = [float(loss(params, SMALL, TOKENS, TARGETS, dropout=0.5, key=jax.random.key(n))) for n in (0, 0, 1)]
+    assert drop[0] == drop[1] != drop[2]
+    assert float(loss(params, SMALL, TOKENS, TARGETS)) == float(loss(params, SMALL, TOKENS, TARGETS, dropout=0.0))
+
+
+def test_products_in_bfloat16_come_near_those_in_float32():
+    narrow, wide = (float(loss(large(SMALL), SMALL, TOKENS, TARGETS, dtype=t)) for t in (jnp.bfloat16, jnp.float32))
+    assert narrow != wide
+    assert narrow == pytest.approx(wide, rel=0.02)
+
+
+def test_a_sequence_longer_than_the_learned_positions_is_refused():
+    with pytest.raises(ValueError, match="seq_len = 17: at most 16"):
+        logits(make(KINDS["gpt"]), KINDS["gpt"], np.zeros((1, 17), int))
