@@ -588,6 +588,7 @@ EXCEPTIONS = {
     "memory.profiles.profile.name": word("megatron"),
     "memory.profiles.Profile.norm": word("fused"),
     "memory.profiles.Profile.loss": word("megatron"),
+    "memory.profiles.Profile.tensor_loss": word("megatron").or_none(),
     "memory.profiles.Profile.attention": word("flash"),
     "memory.terms.Term.bytes": number(4.0, -1),
     **_same(word("shards"), " ".join(f"layout.slices.Slices.{n}" for n in ("weights", "gradients", "optimizer"))),

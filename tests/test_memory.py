@@ -140,12 +140,12 @@ WHOLE = Transformer(
     n_layers=4, d_model=64, n_heads=4, d_ff=192, vocab_size=1000
 )  # 64,000 numbers in its largest tensor
 ADAM = [
-    ("fp32", "adamw", 8),
+    ("fp32, bf16 compute", "adamw", 8),
     ("pure bf16", "adamw", 4),
     ("bf16", "adamw, bf16 moments", 4),
-    ("fp32", "sgd, momentum", 4),
+    ("fp32, bf16 compute", "sgd, momentum", 4),
     ("pure bf16", "sgd, momentum", 2),
-    ("fp32", "sgd", 0),
+    ("fp32, bf16 compute", "sgd", 0),
     ("bf16", "adamw, 8 bit", 2 + 8 / 256),
 ]
 
@@ -162,7 +162,7 @@ def test_an_optimizer_keeps_what_pytorch_keeps(precision, optimizer, each):
     assert found == each * WHOLE.n_params
 
 
-@pytest.mark.parametrize(("precision", "each"), [("fp32", 4), ("pure bf16", 2)])
+@pytest.mark.parametrize(("precision", "each"), [("fp32, bf16 compute", 4), ("pure bf16", 2)])
 def test_muon_keeps_one_momentum_of_matrices_and_adam_for_the_rest(precision, each):
     stage = ledger(WHOLE, Layout(), of_torch(precision=precision, optimizer="muon")).stages[0]
     found = {line.name: line.bytes for line in stage.phases[2].terms}
@@ -174,7 +174,7 @@ STEPS = [("fused", lambda n, largest: 0), ("foreach", lambda n, largest: n), ("l
 
 
 @pytest.mark.parametrize(("step", "numbers"), STEPS)
-@pytest.mark.parametrize(("precision", "each"), [("fp32", 4), ("pure bf16", 2)])
+@pytest.mark.parametrize(("precision", "each"), [("fp32, bf16 compute", 4), ("pure bf16", 2)])
 def test_the_optimizer_step_needs_what_pytorch_s_step_needs(step, numbers, precision, each):
     stage = ledger(WHOLE, Layout(), of_torch(precision=precision, optimizer_step=step)).stages[0]
     found = sum(line.bytes for line in stage.phases[2].terms if line.name == "optimizer step")

@@ -5,7 +5,6 @@ end of backward, where all gradients are.
 """
 
 from lib.memory import activations, plain
-from lib.memory.loss import LOSSES
 from lib.memory.pools import cached
 from lib.memory.rank import (
     BF16,
@@ -18,6 +17,7 @@ from lib.memory.rank import (
     head_rows,
     is_nothing,
     largest_matrix,
+    of_loss,
     one_layer,
     total,
 )
@@ -62,14 +62,13 @@ def totals(r):
 
 
 def _loss(r, event):
-    loss = LOSSES[r.profile.loss]
-    each = bytes_a_logit(loss, event)
     yield from tensor_products(r, activations.norm_tensors(r.shape, r.profile, "final", 1), r.part.last)
-    yield logits(r, each)
+    yield logits(r, bytes_a_logit(r, event))
     if r.shape.n_mtp_layers:
-        yield logits(r, r.shape.n_mtp_layers * loss.saved)._replace(name="logits of further tokens")
-    if loss.divisor:
-        yield Product("scalars of the loss", (("bytes", loss.divisor), ("last", r.part.last)))
+        yield logits(r, r.shape.n_mtp_layers * of_loss(r, "saved"))._replace(name="logits of further tokens")
+    divisor = of_loss(r, "divisor")
+    if not is_nothing(divisor):
+        yield Product("scalars of the loss", (("bytes", divisor), ("last", r.part.last)))
     one_row = (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last))
     if r.profile.spare_gradients != "kept" and not is_nothing(gathers(r)):
         yield Product("head's input, gathered", (*one_row, ("used", gathers(r))))

@@ -1,7 +1,6 @@
 """Blocks that PyTorch's allocator keeps and nobody can use at the peak, where a framework works on several streams."""
 
 from lib.memory import activations, plain
-from lib.memory.loss import LOSSES
 from lib.memory.rank import (
     BF16,
     OF_THE_LOSS,
@@ -11,6 +10,7 @@ from lib.memory.rank import (
     gradient_share,
     head_rows,
     is_nothing,
+    of_loss,
     one_layer,
 )
 from lib.memory.states import PRECISIONS
@@ -38,9 +38,8 @@ def _loss_blocks(r, event):
     """Blocks of the loss; what the head's backward needs comes out of them."""
     if event not in OF_THE_LOSS or is_nothing(r.part.last):
         return
-    loss = LOSSES[r.profile.loss]
     rows = head_rows(r)[1] / r.split.tensor
-    blocks = r.tokens * rows * (loss.cached - bytes_a_logit(loss, event)) / r.profile.loss_chunks
+    blocks = r.tokens * rows * (of_loss(r, "cached") - bytes_a_logit(r, event)) / r.profile.loss_chunks
     if event == "head, backward":
         head = rows * r.shape.embedding_width + r.tokens * r.shape.d_model
         blocks = plain.larger(blocks - 2.0 * head, 0.0)

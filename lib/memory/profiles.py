@@ -56,6 +56,8 @@ class Profile:
             tokens are dropped and padded, more on the worst rank without either.
         routing: where a router's weights multiply: "inside" the expert, or "behind" it, which saves its output too.
         loss: a name in `loss.LOSSES`.
+        tensor_loss: a name in `loss.LOSSES` that takes its place where tensor ranks share the vocabulary; None is no
+            other.
         loss_chunks: parts in which head and loss go through the tokens.
         selective: what "selective" recomputation drops: "attention scores", or all but every second product.
         spare_gradients: what backward hands on where a weight's gradient is in the main gradient already: "kept" one
@@ -103,6 +105,7 @@ class Profile:
     expert_load: float = 1.0
     routing: str = "inside"
     loss: str = "torch, fp32"
+    tensor_loss: str | None = None
     loss_chunks: int = 1
     selective: str = "attention scores"
     spare_gradients: str = "none"
@@ -128,6 +131,8 @@ class Profile:
         check.choice(tuple(PRECISIONS), precision=self.precision)
         check.choice(tuple(OPTIMIZERS), optimizer=self.optimizer)
         check.choice(tuple(LOSSES), loss=self.loss)
+        if self.tensor_loss is not None:
+            check.choice(tuple(LOSSES), tensor_loss=self.tensor_loss)
         check.choice(STEPS, optimizer_step=self.optimizer_step)
         check.choice(NORMS, norm=self.norm)
         check.choice(MLPS, mlp=self.mlp)
@@ -179,6 +184,7 @@ TORCHTITAN = Profile(
     gradients_stay=False,
     norm="upcast",
     mlp="unfused",
+    tensor_loss="torch, parallel",
     selective="every second product",
     side_streams=True,
     workspace_bytes=32.0 * MIB,

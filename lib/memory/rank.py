@@ -6,6 +6,7 @@ Factors are numbers or arrays: a ledger and a search over all layouts run the sa
 from typing import NamedTuple
 
 from lib.memory import activations, plain, weights
+from lib.memory.loss import LOSSES
 
 BF16 = ("bytes", 2.0)
 # Moments of one step at which memory can be highest, in order.
@@ -111,6 +112,17 @@ def gradient_share(r, event):
     return (r.split.micro_batches > 1) * 1
 
 
-def bytes_a_logit(loss, event):
+_LOSS_FIELDS = dict(zip(OF_THE_LOSS, ("forward", "backward", "gradient"), strict=True))
+
+
+def of_loss(r, field):
+    """A field of the loss: of the other one where tensor ranks share the vocabulary and the framework has one."""
+    alone = getattr(LOSSES[r.profile.loss], field)
+    if r.profile.tensor_loss is None:
+        return alone
+    return alone + (getattr(LOSSES[r.profile.tensor_loss], field) - alone) * (r.split.tensor > 1)
+
+
+def bytes_a_logit(r, event):
     """Bytes for each logit at one of the loss's events."""
-    return dict(zip(OF_THE_LOSS, (loss.forward, loss.backward, loss.gradient), strict=True))[event]
+    return of_loss(r, _LOSS_FIELDS[event])

@@ -7,7 +7,6 @@ from lib import check
 from lib.architecture import Transformer
 from lib.layout import check_layout
 from lib.memory import activations, events, rank, stored
-from lib.memory.loss import LOSSES
 from lib.memory.profiles import MEGATRON, Profile
 
 _ONE = rank.Part(dense_layers=1, expert_layers=0, waiting=1.0, pieces=1, first=1, last=1)
@@ -74,11 +73,10 @@ def head_bytes(shape, layout, profile=MEGATRON):
     check.instance(Profile, profile=profile)
     check_layout(shape, layout)
     r = rank.rank(shape, layout, profile, _ONE)
-    loss = LOSSES[profile.loss]
     norm = stored.tensor_products(r, activations.norm_tensors(shape, profile, "final", 1), 1.0)
-    return _by_name((*norm, events.logits(r, loss.saved))) | (
-        {"scalars of the loss": loss.divisor} if loss.divisor else {}
-    )
+    found = _by_name((*norm, events.logits(r, rank.of_loss(r, "saved"))))
+    divisor = rank.of_loss(r, "divisor")
+    return found | {"scalars of the loss": divisor} if divisor else found
 
 
 def _by_name(products):

@@ -88,9 +88,6 @@ PRECISIONS = _by_name(
         source="PyTorch FSDP2, MixedPrecisionPolicy(param_dtype=bfloat16, reduce_dtype=float32), as torchtitan sets it",
     ),
     Precision(
-        name="fp32", weights=4.0, gradients=4.0, master=0.0, compute=4.0, source="one type for weights and products"
-    ),
-    Precision(
         name="pure bf16",
         weights=2.0,
         gradients=2.0,
