@@ -175,6 +175,30 @@ def test_fields_that_decide_nothing_are_passed_over_in_silence():
     assert not INERT & {"hidden_size", "intermediate_size", "vocab_size", "head_dim", "num_experts"}
 
 
+REAL = (
+    # Fields that released files of these families have beside those that decide a size.
+    {"model_type": "gpt_oss", "experts_per_token": 4, "initial_context_length": 4096, "swiglu_limit": 7.0},
+    {"model_type": "cohere2", "order_of_interleaved_layers": "local_attn_first", "use_parallel_block": True}
+    | {"head_dim": 128, "logit_scale": 0.25, "rotary_pct": 1.0, "position_embedding_type": "rope_gptj"},
+    {"model_type": "deepseek_v2", "num_experts_per_tok": 6, "aux_loss_alpha": 0.001, "moe_layer_freq": 1, "ep_size": 1}
+    | {"scoring_func": "softmax", "seq_aux": True, "topk_method": "greedy", "num_key_value_heads": 32},
+    {
+        "model_type": "bloom",
+        "bias_dropout_fusion": True,
+        "masked_softmax_fusion": True,
+        "n_embed": 64,
+        "seq_length": 2048,
+    },
+    {"model_type": "gpt_neox", "rotary_pct": 0.25, "rotary_emb_base": 10000, "use_parallel_residual": True},
+    {"model_type": "llama4_text", "no_rope_layers": [], "for_llm_compressor": False, "attn_temperature_tuning": 4},
+)
+
+
+@pytest.mark.parametrize("config", REAL, ids=[config["model_type"] for config in REAL])
+def test_a_released_file_is_read_without_a_word_about_unknown_fields(config):
+    assert not any(note.startswith(("Not read", "head_dim", "num_key")) for note in from_config(config).notes)
+
+
 def test_what_predicts_further_and_what_balances_is_named():
     said = " ".join(from_config({"model_type": "deepseek_v3"}).notes)
     assert "1 layer of multi-token prediction, 11,610,067,968 parameters" in said

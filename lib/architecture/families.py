@@ -144,7 +144,7 @@ FAMILIES = {
     "gpt_neox": Family(
         code="GPTNeoXForCausalLM",
         defaults=_without(_sizes(50432, 6144, 24576, 44, 64), "num_key_value_heads", "head_dim")
-        | {"attention_bias": True},
+        | {"attention_bias": True, "use_parallel_residual": True},  # either way it has both norms
         fixed=GPT | {"mlp_bias": True},
         flags=_QKVO,
     ),
@@ -288,7 +288,8 @@ FAMILIES = {
         code="Llama4ForCausalLM",
         defaults=_sizes(202048, 5120, 8192, 48, 40, 8, **_BIAS, intermediate_size_mlp=16384, num_local_experts=16)
         | {"head_dim": 128, "num_experts_per_tok": 1, "moe_layers": None, "interleave_moe_layer_step": 1}
-        | {"attention_chunk_size": 8192, "layer_types": None, "no_rope_layers": None, "no_rope_layer_interval": 4},
+        | {"attention_chunk_size": 8192, "layer_types": None, "no_rope_layers": None, "no_rope_layer_interval": 4}
+        | {"use_qk_norm": True},  # that norm has no weights
         flags=_QKVO,
         parts=(readers.chunked_windows, readers.llama4_experts),
     ),
