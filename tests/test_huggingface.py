@@ -327,3 +327,21 @@ def test_whatever_a_file_says_it_is_counted_or_refused(family, fields):
     except ValueError as refused:
         found, said = None, str(refused)
     assert math.isfinite(found.n_params_active) if found else said.startswith("f.json: ")
+
+
+anything = st.recursive(
+    plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+)
+places = st.sampled_from(
+    ["model_type", "architectures", "text_config", "_name_or_path", "vision_config", "layer_types"]
+)
+
+
+@given(st.dictionaries(places | names, anything, max_size=5), st.sampled_from(list(FAMILIES)))
+def test_no_json_ends_in_anything_but_an_answer_or_a_refusal(config, family):
+    for whole in (config, {"model_type": family} | config, {"text_config": {"model_type": family} | config}):
+        try:
+            said = from_config(whole, "f.json").code
+        except ValueError as refused:
+            said = str(refused)
+        assert said.startswith("f.json: ") or said in {each.code for each in FAMILIES.values()}
