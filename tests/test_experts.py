@@ -182,7 +182,6 @@ def test_experts_that_cannot_be_are_refused(change, message):
         ({"n_kv_heads": 2}, "n_kv_heads, head_dim = 2, 12: with latent attention 4, 12"),
         ({"head_dim": 16}, "n_kv_heads, head_dim = 4, 16: with latent attention 4, 12"),
         ({"qk_norm": "head"}, "qk_norm = 'head': none with latent attention"),
-        ({"windows": (8, None, 8)}, "windows = 3 entries: at most one for each of the 2 layers"),
         ({"windows": (0,)}, r"windows\[0\] = 0: a whole number"),
     ],
 )

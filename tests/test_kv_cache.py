@@ -31,7 +31,7 @@ def test_windows_stop_growing_and_the_rest_does_not():
 
 
 contexts = st.integers(1, 40_000)
-windows = st.lists(st.none() | st.integers(1, 20_000), min_size=1, max_size=5).map(tuple)
+windows = st.lists(st.none() | st.integers(1, 20_000), min_size=1, max_size=9).map(tuple)
 
 
 @given(windows, contexts)

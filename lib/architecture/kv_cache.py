@@ -27,7 +27,7 @@ def layers_by_window(model):
     check.instance(Transformer, model=model)
     groups, rest = divmod(model.n_layers, len(model.windows))
     found = {}
-    for i, window in enumerate(model.windows):
+    for i, window in enumerate(model.windows[: model.n_layers]):
         found[window] = found.get(window, 0) + groups + (i < rest)
     return found
 

@@ -51,7 +51,7 @@ def refuse_heads(shape):
         )
 
 
-def refuse_windows(windows, n_layers):
+def refuse_windows(windows):
     """Refuse what does not say how far back each layer looks."""
     if not isinstance(windows, tuple) or not windows:
         raise TypeError(
@@ -61,8 +61,6 @@ def refuse_windows(windows, n_layers):
     for i, window in enumerate(windows):
         if window is not None:
             check.integer(**{f"windows[{i}]": window})
-    if len(windows) > n_layers:
-        raise ValueError(f"windows = {len(windows)} entries: at most one for each of the {n_layers} layers")
 
 
 def refuse_layer(shape, layer):

@@ -103,7 +103,7 @@ class Transformer:
         rules.fill(self, n_kv_heads=self.n_heads, head_dim=rules.usual_head_dim(self), embedding_width=self.d_model)
         check.integer(n_kv_heads=self.n_kv_heads, head_dim=self.head_dim, embedding_width=self.embedding_width)
         rules.refuse_heads(self)
-        rules.refuse_windows(self.windows, self.n_layers)
+        rules.refuse_windows(self.windows)
 
     @property
     def attention_width(self):
