@@ -571,6 +571,7 @@ EXCEPTIONS = {
     "memory.many.peak_bytes.sequence_parallel": SWITCH,
     "memory.many.peak_bytes.zero_stage": Kind(1.0, (*NO_NUMBER, *NOT_FINITE, -1, 1.5)),
     **_same(positive(1e9).or_none(), "memory.measured.Measured.peak_bytes memory.measured.Measured.static_bytes"),
+    "memory.measured.Measured.reserved_bytes": positive(1e9).or_none(),
     "memory.measured.Measured.other": instance(LEDGER).or_none(),
     "memory.measured.median_error.rows": Kind(tuple(MEASURED.values())[:3], None),
     "memory.saved.saved_bytes.with_experts": Kind(False, (None, 0, 1, "True", np.bool_(True))),

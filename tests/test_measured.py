@@ -51,6 +51,12 @@ def test_what_stays_behind_a_step_is_met_where_it_was_read():
     assert MEASURED["GPT 7B, TP 4"].static_error == pytest.approx(0, abs=0.01)
 
 
+def test_what_the_allocator_holds_is_met_where_it_was_read_beside_what_it_gave_out():
+    errors = [row.reserved_error for row in MEASURED.values() if row.reserved_bytes]
+    assert len(errors) == 5
+    assert max(map(abs, errors)) < 0.05
+
+
 def test_what_a_source_leaves_open_is_a_range():
     for row in MEASURED.values():
         low, high = row.range_bytes

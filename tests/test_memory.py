@@ -221,3 +221,17 @@ def test_the_vocabulary_is_padded_for_the_ranks_that_share_it():
     found = ledger(WHOLE, Layout(tensor=4)).stages[0]
     unpadded = ledger(WHOLE, Layout(tensor=4), of_torch()).stages[0]
     assert term_of(found) - term_of(unpadded) == 2 * 2 * (1024 - 1000) * 64 / 4
+
+
+def test_fsdp_shards_states_over_data_and_context():
+    titan = PROFILES["torchtitan 2024-12"]
+    stage = ledger(LLAMA_8B, Layout(data=4, context=8, zero_stage=3), titan).stages[0]
+    assert in_group(stage, 2, "weights", "gradients", "optimizer states") == 16 * LLAMA_8B.n_params / 32 / GIB
+
+
+def test_a_loss_in_parts_holds_the_logits_of_one_part():
+    whole, parts = (ledger(LLAMA_8B, Layout(), replace(MEGATRON, loss_chunks=n)).stages[0] for n in (1, 8))
+    one, eight = (
+        sum(line.bytes for line in stage.at("loss, forward").terms if line.name == "logits") for stage in (parts, whole)
+    )
+    assert eight == 8 * one

@@ -14,7 +14,7 @@ from lib.memory.profiles import Profile, profile
 GIB = 2**30
 SHOWN_FROM = 0.1  # an error from which its cause is named
 _STATES = ("weights", "gradients", "optimizer states")
-_FIGURES = {"peak_gib": "GiB", "static_gib": "GiB"}
+_FIGURES = {"peak_gib": "GiB", "static_gib": "GiB", "reserved_gib": "GiB"}
 _WORDS = dict.fromkeys(("shape", "layout", "profile", "changes", "counter", "rank"), str) | {"fits": bool}
 _LABELS = ("other", "doubt", "cause")
 _PARTS = {"moe": MixtureOfExperts, "latent": LatentAttention}
@@ -32,6 +32,7 @@ class Measured:
         rank: whose memory was read, in words.
         peak_bytes: the reading; None where only is known whether it fits.
         static_bytes: what stays behind a step, where that was read too.
+        reserved_bytes: what the allocator held at most, where that was read beside what it had given out.
         fits: False for a job that ran out of memory.
         source: where the reading is published.
         doubt: what the source leaves open, in words.
@@ -45,6 +46,7 @@ class Measured:
     rank: str
     peak_bytes: float | None
     static_bytes: float | None
+    reserved_bytes: float | None
     fits: bool
     source: str
     doubt: str
@@ -55,7 +57,7 @@ class Measured:
         check.choice(COUNTERS, counter=self.counter)
         check.boolean(fits=self.fits)
         check.text(name=self.name, rank=self.rank, source=self.source, doubt=self.doubt, cause=self.cause)
-        for name in ("peak_bytes", "static_bytes"):
+        for name in ("peak_bytes", "static_bytes", "reserved_bytes"):
             if getattr(self, name) is not None:
                 check.scalar(**{name: getattr(self, name)})
                 check.positive(**{name: getattr(self, name)})
@@ -87,7 +89,7 @@ class Measured:
     @property
     def error(self):
         """Predicted over measured, less 1; None without a reading."""
-        return self.predicted_bytes / self.peak_bytes - 1 if self.peak_bytes else None
+        return _of(self.predicted_bytes, self.peak_bytes)
 
     @property
     def error_above_states(self):
@@ -99,9 +101,16 @@ class Measured:
     @property
     def static_error(self):
         """Of what stays behind a step, predicted over measured, less 1; None where that was not read."""
-        if not self.static_bytes:
-            return None
-        return self.found.heaviest.static_bytes / self.static_bytes - 1
+        return _of(self.found.heaviest.static_bytes, self.static_bytes)
+
+    @property
+    def reserved_error(self):
+        """Of what the allocator held at most, predicted over measured, less 1; None where that was not read."""
+        return _of(self.found.bytes("reserved"), self.reserved_bytes)
+
+
+def _of(predicted, read):
+    return predicted / read - 1 if read else None
 
 
 def median_error(rows, above_states=False):
@@ -126,7 +135,7 @@ def _read(entry):
     counted = profile(entry["profile"])
     used = replace(counted, **_fields(Profile, entry.get("changes", ""), ";"))
     shape, layout = _shape(entry["shape"]), Layout(**_fields(Layout, entry["layout"]))
-    peak, static = entry.get("peak_gib"), entry.get("static_gib")
+    peak, static, reserved = (entry.get(f"{name}_gib") for name in ("peak", "static", "reserved"))
     return Measured(
         name=entry.name,
         found=ledger(shape, layout, used),
@@ -135,6 +144,7 @@ def _read(entry):
         rank=entry["rank"],
         peak_bytes=peak * GIB if peak else None,
         static_bytes=static * GIB if static else None,
+        reserved_bytes=reserved * GIB if reserved else None,
         fits=entry.get("fits", True),
         source=entry.facts["shape"].source,
         doubt=entry.get("doubt", ""),

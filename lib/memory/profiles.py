@@ -151,7 +151,8 @@ class Profile:
 MEGATRON = Profile(
     name="Megatron core 0.14",
     source="NVIDIA/Megatron-LM, core 0.14: distributed/, tensor_parallel/, transformer/; Transformer Engine 2: "
-    "pytorch/module/{base,linear,layernorm_linear}.py, attention/dot_product_attention/utils.py",
+    "pytorch/module/{base,linear,layernorm_linear}.py, attention/dot_product_attention/utils.py; "
+    "fragmentation from five published pairs of what was reserved and allocated",
     vocab_multiple=128,
     packs_qkv=True,
     loss="transformer engine",
@@ -198,7 +199,8 @@ TORCHTITAN_COMPILED = replace(
 )
 DEEPSPEED = Profile(
     name="DeepSpeed 0.16",
-    source="microsoft/DeepSpeed, runtime/zero/{config,stage_1_and_2,stage3}.py, defaults of the buckets",
+    source="microsoft/DeepSpeed, runtime/zero/{config,stage_1_and_2,stage3}.py, defaults of the buckets; "
+    "fragmentation assumed",
     precision="bf16",
     optimizer_step="fp32 gradients",
     sequence_parallel=False,
@@ -225,7 +227,8 @@ MEGATRON_DEEPSPEED = replace(
 )
 TRANSFORMERS = Profile(
     name="transformers 5",
-    source="huggingface/transformers 5: models/llama, models/mixtral (experts one after another), loss/loss_utils.py",
+    source="huggingface/transformers 5: models/llama, models/mixtral (experts one after another), loss/loss_utils.py; "
+    "fragmentation assumed",
     precision="pure bf16",
     gradients_stay=False,
     sequence_parallel=False,
