@@ -1,7 +1,7 @@
 """Families of models as Hugging Face's transformers builds them: which fields a configuration has, and what they mean.
 
 A `Family` is data: the class whose weights are counted, what that class takes for a field that is missing, and how
-its fields become those of a `Transformer`. All of it was read in transformers 5.18, configuration_*.py and
+its fields become those of a `Transformer`. Read in transformers 5.18, configuration_*.py and
 modeling_*.py of the folder named like the model_type, and compared with the parameters that the classes allocate.
 """
 
@@ -101,6 +101,16 @@ FAMILIES = {
     ),
     "glm": Family(code="GlmForCausalLM", defaults=_GLM, flags={"attention_bias": QKV}),
     "glm4": Family(code="Glm4ForCausalLM", defaults=_GLM, fixed={"norms_per_layer": 4}, flags={"attention_bias": QKV}),
+    # The first form of GLM-4, whose class is not in transformers: defaults as vLLM keeps them, configs/chatglm.py.
+    "chatglm": Family(
+        code="ChatGLMForConditionalGeneration",
+        defaults=_without(_sizes(65024, 4096, 13696, 28, 32), "num_key_value_heads")
+        | {"head_dim": 128, "multi_query_attention": False, "multi_query_group_num": 1, "rmsnorm": True}
+        | {"post_layer_norm": True, "add_bias_linear": False, "add_qkv_bias": False},
+        parts=(readers.chatglm,),
+        instead={"vocab_size": "padded_vocab_size", "intermediate_size": "ffn_hidden_size"}
+        | {"num_hidden_layers": "num_layers", "head_dim": "kv_channels"},
+    ),
     # Gemma: heads of their own width, a tied table; norms on either side from the second on.
     "gemma": Family(
         code="GemmaForCausalLM",

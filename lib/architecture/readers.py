@@ -52,6 +52,20 @@ def opt(c):
     }
 
 
+def chatglm(c):
+    """Two switches of biases and one of shared keys, which later GLM have as sizes."""
+    everywhere = c.flag("add_bias_linear")
+    shared = c.size("multi_query_group_num") if c.flag("multi_query_attention") else None
+    return {
+        "n_kv_heads": shared,
+        "norm": "rms" if c.flag("rmsnorm") else "layer",
+        "norms_outside_layers": int(c.flag("post_layer_norm")),
+        "qkv_bias": everywhere or c.flag("add_qkv_bias"),
+        "attention_output_bias": everywhere,
+        "mlp_bias": everywhere,
+    }
+
+
 def falcon(c):
     """Falcon's two decoders: the newer shares keys in groups and may norm attention and MLP apart."""
     new, heads = c.flag("new_decoder_architecture"), c.size("num_attention_heads")
