@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lib.architecture import Transformer, model
 from lib.layout import Layout
 from lib.memory import head_bytes, ledger, saved_bytes
-from lib.memory.profiles import MEGATRON, Profile
+from lib.memory.profiles import MEGATRON, TORCHTITAN, TORCHTITAN_COMPILED, Profile
 
 GIB = 2**30
 PLAIN = Profile(name="transformers", source="transformers 5", mlp="unfused", attention="flash", score_bytes=6.0)
@@ -179,6 +179,16 @@ def test_in_fp8_products_save_their_inputs_in_one_byte():
         for kind in ("bf16, fp32 gradients", "fp8, fp32 gradients")
     )
     assert wide - narrow == 1024 * (2 * 4096 + 14_336 - 4096)
+
+
+def test_the_policy_of_torchtitan_keeps_every_second_product():
+    """Query, value, gate and down of seven products, attention's output and statistics, and the layer's input."""
+    shape, layout = model("llama-3-8b"), Layout(seq_len=1024, recompute="selective")
+    eager, compiled = (
+        sum(saved_bytes(shape, layout, profile).values()) for profile in (TORCHTITAN, TORCHTITAN_COMPILED)
+    )
+    assert eager == 1024 * (4 * 2 * 4096 + 2 * 1024 + 2 * 14_336 + 4 * 32)
+    assert eager - compiled == 1024 * 2 * 4096  # nothing in backward reads the MLP's output
 
 
 def test_key_heads_that_ranks_share_are_not_split_further():

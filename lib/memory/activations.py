@@ -52,6 +52,8 @@ def selective_tensors(shape, profile, with_experts=False):
     """What is kept when "selective" drops all but the layer's input, attention's output and every second product."""
     kept = tuple(tensor for tensor in layer_tensors(shape, profile, with_experts) if tensor.selective)
     width = 2.0 * shape.d_model
+    if profile.compiled:  # only what backward reads: neither the last product nor what is added behind it
+        return (*checkpoint(shape), *kept, Tensor("reduced outputs", width, "rows", only_with="ranks"))
     down = Tensor("MLP output", width, "whole")  # the seventh product of a gated layer, whole until it is reduced
     reduced = Tensor("reduced outputs", 2 * width, "rows", only_with="ranks")
     return (*checkpoint(shape), *kept, *((down,) if shape.gated else ()), reduced)

@@ -60,6 +60,7 @@ class Profile:
             other.
         loss_chunks: parts in which head and loss go through the tokens.
         selective: what "selective" recomputation drops: "attention scores", or all but every second product.
+        compiled: True if a compiler sees a whole layer, and saves nothing that backward does not read.
         spare_gradients: what backward hands on where a weight's gradient is in the main gradient already: "kept" one
             placeholder for each shape, "freed" one at a time; "none" hands on the gradient itself.
         gathered_layers: layers whose weights are gathered at once, that in use and those fetched ahead (ZeRO 3).
@@ -108,6 +109,7 @@ class Profile:
     tensor_loss: str | None = None
     loss_chunks: int = 1
     selective: str = "attention scores"
+    compiled: bool = False
     spare_gradients: str = "none"
     gathered_layers: int = 2
     most_gathered_params: float = 0.0
@@ -122,7 +124,7 @@ class Profile:
     def __post_init__(self):
         check.fields(self, text="name source", integer="vocab_multiple loss_chunks gathered_layers")
         check.fields(self, boolean="offload_optimizer gradients_stay sequence_parallel packs_qkv side_streams simple")
-        check.fields(self, boolean="transposes_attention")
+        check.fields(self, boolean="transposes_attention compiled")
         check.fields(self, non_negative="norm_statistic_bytes score_bytes most_gathered_params bucket_params")
         check.fields(self, non_negative="dropout_mask_bytes reduce_bytes workspace_bytes fragmentation")
         check.fields(self, natural="most_zero_with_pipeline")
@@ -193,7 +195,9 @@ TORCHTITAN = Profile(
 TORCHTITAN_COMPILED = replace(
     TORCHTITAN,
     name="torchtitan 2024-12, compiled",
-    source="as torchtitan 2024-12, each layer under torch.compile, which fuses norms and gate",
+    source="as torchtitan 2024-12, each layer under torch.compile, which fuses norms and gate and saves what backward "
+    "reads (torch/_functorch/partitioners.py)",
+    compiled=True,
     norm="fused",
     mlp="fused",
 )
