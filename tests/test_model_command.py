@@ -52,6 +52,10 @@ def test_standard_input_and_a_name_are_counted_alike(config):
     assert json.loads(answered("LLAMA_3 8b", "--json"))["n_params"] == 8_030_261_248
 
 
+def test_a_released_model_may_be_called_as_the_hub_calls_it():
+    assert json.loads(answered("mistralai/Mixtral-8x7B-v0.1", "--json"))["n_params"] == 46_702_792_704
+
+
 def test_the_text_shows_exact_counts(config):
     said = answered(config)
     assert "46,702,792,704 parameters, 12.88B of them active" in " ".join(said.split())
@@ -86,6 +90,7 @@ def test_a_smaller_cache_type_halves_it():
         (("lama-3-8b",), "model = 'lama-3-8b': .*did you mean 'Llama 3 8B'"),
         (("none.json",), "none.json: cannot be read: No such file"),
         ((".",), "cannot be read: Is a directory"),
+        (("nobody/no-model",), "nobody/no-model: no such file; model = 'no-model': one of"),
         (("gpt-2", "--context", "0"), "context = 0: a whole number of tokens"),
         (("gpt-2", "--context", "many"), "context = 'many': a number"),
         (("gpt-2", "--context", "1.5"), "context = 1.5: a whole number"),

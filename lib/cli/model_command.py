@@ -47,12 +47,16 @@ def _found(given):
         return huggingface.parse_config(sys.stdin.buffer.read(huggingface.LARGEST_FILE + 1))
     if _is_path(given):
         return huggingface.read_config(given)
-    return huggingface.Imported(shape=released.model(given), code="")
+    _, slash, name = given.rpartition("/")  # as the hub calls it: mistralai/Mixtral-8x7B-v0.1
+    try:
+        return huggingface.Imported(shape=released.model(name), code="")
+    except ValueError as error:
+        raise ValueError(f"{given}: no such file; {error}" if slash else str(error)) from None
 
 
 def _is_path(given):
     try:
-        return "/" in given or "\\" in given or given.endswith(".json") or Path(given).exists()
+        return "\\" in given or given.endswith(".json") or Path(given).exists()
     except (OSError, ValueError):  # too long for a name of a file, or with a NUL in it
         return False
 
