@@ -206,3 +206,11 @@ def test_the_first_layers_alone_may_be_recomputed():
     )
     layers = 8 * sum(saved_bytes(shape, full).values()) + 24 * sum(saved_bytes(shape, none).values())
     assert found == layers
+
+
+@given(shape=llamas())
+def test_in_fp32_every_number_takes_four_bytes(shape):
+    """Statistics of norms and softmax are four bytes in either case."""
+    narrow, wide = (saved_bytes(shape, LAYOUT, replace(MEGATRON, precision=p)) for p in ("pure bf16", "fp32"))
+    for name, found in wide.items():
+        assert found == narrow[name] * (1 if "statistics" in name else 2)

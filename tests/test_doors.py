@@ -370,7 +370,7 @@ VOCABULARY |= {
     "headroom": number(0.1, -0.1, 1.1),
     "saved_bytes": number(1e9),
     **_same(SWITCH, "fits follows above_states with_experts"),
-    **_same(positive(2.0), "expert_load states worst_load inputs"),
+    **_same(positive(2.0), "expert_load states worst_load inputs numbers"),
     **_same(number(4.0, -1), "dropout_mask_bytes divisor"),
     "routing": word("inside"),
     "counter": word("driver"),

@@ -10,16 +10,6 @@ from typing import NamedTuple
 from lib.memory import plain
 from lib.memory.states import PRECISIONS
 
-# Bytes a number of d_model that a norm saves: (its input, what it saves besides its output). The output is the input of
-# the projections behind it, 2 bytes, except under autocast, where every projection casts a copy of its own.
-NORM_BYTES = {
-    "fused": (2.0, 0.0),
-    "plain": (2.0, 2.0),
-    "upcast": (4.0, 2.0),
-    "composite": (4.0, 4.0),
-    "autocast": (4.0, 4.0),
-}
-
 
 class Tensor(NamedTuple):
     """One saved tensor: bytes a token over all tensor ranks, and how they share it."""
@@ -42,26 +32,26 @@ def layer_tensors(shape, profile, with_experts=False):
 
 
 @lru_cache(maxsize=64)
-def checkpoint(shape):
+def checkpoint(shape, profile):
     """What a recomputed layer keeps: its input."""
-    return (Tensor("layer input", 2.0 * shape.d_model, "rows"),)
+    return (Tensor("layer input", numbers(profile) * shape.d_model, "rows"),)
 
 
 @lru_cache(maxsize=512)
 def selective_tensors(shape, profile, with_experts=False):
     """What is kept when "selective" drops all but the layer's input, attention's output and every second product."""
     kept = tuple(tensor for tensor in layer_tensors(shape, profile, with_experts) if tensor.selective)
-    width = 2.0 * shape.d_model
+    width = numbers(profile) * shape.d_model
     if profile.compiled:  # only what backward reads: neither the last product nor what is added behind it
-        return (*checkpoint(shape), *kept, Tensor("reduced outputs", width, "rows", only_with="ranks"))
+        return (*checkpoint(shape, profile), *kept, Tensor("reduced outputs", width, "rows", only_with="ranks"))
     down = Tensor("MLP output", width, "whole")  # the seventh product of a gated layer, whole until it is reduced
     reduced = Tensor("reduced outputs", 2 * width, "rows", only_with="ranks")
-    return (*checkpoint(shape), *kept, *((down,) if shape.gated else ()), reduced)
+    return (*checkpoint(shape, profile), *kept, *((down,) if shape.gated else ()), reduced)
 
 
 def norm_tensors(shape, profile, name, readers):
     """What a norm over d_model saves, the input of the projections behind it included."""
-    before, besides = NORM_BYTES[profile.norm]
+    before, besides = norm_bytes(profile)
     after = inputs(profile) * (readers if profile.norm == "autocast" else 1)
     roots = 2 if shape.norm.startswith("layer") else 1
     return (
@@ -74,6 +64,21 @@ def norm_tensors(shape, profile, name, readers):
 def inputs(profile):
     """Bytes of a number that a product reads and saves."""
     return PRECISIONS[profile.precision].inputs
+
+
+def norm_bytes(profile):
+    """Bytes a number of d_model that a norm saves: its input, and what it saves besides its output.
+
+    The output is the input of the projections behind it; under autocast every projection casts a copy of its own.
+    """
+    n = numbers(profile)
+    wide = {"fused": (n, 0.0), "plain": (n, n), "upcast": (4.0, n), "composite": (4.0, 4.0), "autocast": (4.0, 4.0)}
+    return wide[profile.norm]
+
+
+def numbers(profile):
+    """Bytes of an ordinary number of forward and backward."""
+    return PRECISIONS[profile.precision].numbers
 
 
 def score_bytes(profile):
@@ -95,7 +100,7 @@ def shares(shape, split, by_rows):
 def _attention(shape, profile):
     if shape.latent:
         return _latent(shape, profile)
-    queries, keys = 2.0 * shape.attention_width, 2.0 * shape.kv_width
+    queries, keys = numbers(profile) * shape.attention_width, numbers(profile) * shape.kv_width
     norm = norm_tensors(shape, profile, "attention", 3)
     heads = _head_norms(shape, profile)
     if profile.attention != "flash":
@@ -122,8 +127,8 @@ def _output_copies(profile, width):
 
 def _output_read(profile, width):
     """Attention's output as the projection reads it, where that is another type than attention saves."""
-    if inputs(profile) != 2.0:
-        yield Tensor("attention output, as read", width / 2.0 * inputs(profile), "parts")
+    if inputs(profile) != numbers(profile):
+        yield Tensor("attention output, as read", width / numbers(profile) * inputs(profile), "parts")
 
 
 def _head_norms(shape, profile):
@@ -131,18 +136,18 @@ def _head_norms(shape, profile):
         return ()
     width = shape.attention_width + shape.kv_width
     roots = shape.n_heads + shape.n_kv_heads if shape.qk_norm == "head" else 2
-    before, besides = NORM_BYTES[profile.norm]
+    before, besides = norm_bytes(profile)
     saved = width * (before + besides) + roots * profile.norm_statistic_bytes
     return (Tensor("query and key norms", saved, "parts"),)
 
 
 def _latent(shape, profile):
     """Latent attention: the vectors and their norms on every rank, queries, keys and values by heads."""
-    latent, heads = shape.latent, 2.0 * shape.n_heads
+    latent, heads = shape.latent, numbers(profile) * shape.n_heads
     norm = norm_tensors(shape, profile, "attention", 2)
     width = (latent.q_rank or 0) + latent.kv_rank
-    before, besides = NORM_BYTES[profile.norm]
-    vectors = width * (before + besides + 2.0) + 2.0 * profile.norm_statistic_bytes
+    before, besides = norm_bytes(profile)
+    vectors = width * (before + besides + inputs(profile)) + 2.0 * profile.norm_statistic_bytes
     saved = (Tensor("latent vectors and their norms", vectors, "rows"),)
     saved += (Tensor("queries", heads * latent.head_dim, "parts", True),)
     saved += (Tensor("keys", heads * latent.head_dim, "parts"),)
@@ -166,23 +171,23 @@ def _behind(shape, profile):
     """Norms of the outputs of attention and MLP (Gemma 2): their outputs are added, so only the inputs are saved."""
     if shape.norms_per_layer < 4:
         return ()
-    before, besides = NORM_BYTES[profile.norm]
+    before, besides = norm_bytes(profile)
     saved = 2 * (shape.d_model * (before + besides) + profile.norm_statistic_bytes)
     return (Tensor("norms of outputs", saved, "rows"),)
 
 
 def _inner(shape, profile, d_ff, name):
     """Outputs of the first matrices, and what the last one reads."""
-    first = Tensor(f"{name} inner width", (4.0 if shape.gated else 2.0) * d_ff, "parts")
+    first = Tensor(f"{name} inner width", (2 if shape.gated else 1) * numbers(profile) * d_ff, "parts")
     if profile.selective == "every second product" and shape.gated:
-        gate = Tensor(f"{name} gate", 2.0 * d_ff, "parts", True)
-        rest = Tensor(f"{name} up", 2.0 * d_ff, "parts")
+        gate = Tensor(f"{name} gate", numbers(profile) * d_ff, "parts", True)
+        rest = Tensor(f"{name} up", numbers(profile) * d_ff, "parts")
         return (gate, rest, *_activation(shape, profile, d_ff, name))
     return (first, *_activation(shape, profile, d_ff, name))
 
 
 def _activation(shape, profile, d_ff, name):
-    steps = 2.0 if shape.gated else 6.0  # silu; the tanh formula's steps
+    steps = numbers(profile) * (1 if shape.gated else 3)  # silu; the tanh formula's steps
     each = inputs(profile) + (0.0 if profile.mlp == "fused" else steps)
     return (Tensor(f"{name} activation", each * d_ff, "parts"),)
 
@@ -194,11 +199,17 @@ def _experts(shape, profile):
     norm = norm_tensors(shape, profile, "MLP", 1)
     if profile.routing == "inside":
         router = Tensor("router scores", 9.0 * moe.n_experts, "rows")  # logits and probabilities in fp32, a mask
-        read = Tensor("tokens sent to experts", (2.0 * shape.d_model + 4.0) * sent, "whole")  # with their probability
+        read = Tensor(
+            "tokens sent to experts", (inputs(profile) * shape.d_model + 4.0) * sent, "whole"
+        )  # with their probability
     else:  # probabilities and their sum, choices and their weights; of each copy two numbers of its place
         router = Tensor("router scores", 4.0 * moe.n_experts + 12.0 * moe.experts_per_token + 4.0, "rows")
-        read = Tensor("tokens sent to experts", (2.0 * shape.d_model + 20.0) * sent, "whole")
-    outputs = (Tensor("expert outputs", 2.0 * shape.d_model * sent, "whole"),) if profile.routing == "behind" else ()
+        read = Tensor("tokens sent to experts", (inputs(profile) * shape.d_model + 20.0) * sent, "whole")
+    outputs = (
+        (Tensor("expert outputs", numbers(profile) * shape.d_model * sent, "whole"),)
+        if profile.routing == "behind"
+        else ()
+    )
     inner = _inner(shape, profile, moe.d_ff_expert * sent, "expert")
     shared = _inner(shape, profile, moe.d_ff_shared, "shared expert") if moe.d_ff_shared else ()
     return (*norm, *_behind(shape, profile), router, read, *inner, *outputs, *shared)

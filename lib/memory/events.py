@@ -7,7 +7,6 @@ end of backward, where all gradients are.
 from lib.memory import activations, plain
 from lib.memory.pools import cached
 from lib.memory.rank import (
-    BF16,
     EVENTS,
     OF_THE_LOSS,
     bytes_a_logit,
@@ -69,11 +68,11 @@ def _loss(r, event):
     divisor = of_loss(r, "divisor")
     if not is_nothing(divisor):
         yield Product("scalars of the loss", (("bytes", divisor), ("last", r.part.last)))
-    one_row = (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("last", r.part.last))
+    one_row = (("tokens", r.tokens), ("d_model", r.shape.d_model), r.number, ("last", r.part.last))
     if r.profile.spare_gradients != "kept" and not is_nothing(gathers(r)):
         yield Product("head's input, gathered", (*one_row, ("used", gathers(r))))
     if event == "head, backward":
-        head = (head_rows(r), ("width", r.shape.embedding_width), BF16, ("last", r.part.last))
+        head = (head_rows(r), ("width", r.shape.embedding_width), r.number, ("last", r.part.last))
         yield Product("gradient of the head", head, (("tensor", r.split.tensor),))
         yield Product("gradient of the head's input", one_row)
 
@@ -93,18 +92,18 @@ def _layer_gradients(r):
     spread = r.shares["rows"]
     yield Product(
         "gradient of the layer's output",
-        (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16),
+        (("tokens", r.tokens), ("d_model", r.shape.d_model), r.number),
         (("tensor ranks", spread),),
     )
     yield Product(
         "gradient of the inner width",
-        (("tokens", r.tokens), ("matrices", 2 if r.shape.gated else 1), ("width", inner), BF16),
+        (("tokens", r.tokens), ("matrices", 2 if r.shape.gated else 1), ("width", inner), r.number),
         (("tensor", r.split.tensor),),
     )
     if activations.score_bytes(r.profile):
         yield Product("attention temporaries", (*score_factors(r), ("bytes", 4.0)), score_ranks(r))
     if r.profile.spare_gradients != "kept":
-        yield Product("gradient of a matrix", (("parameters", largest_matrix(r)), BF16))
+        yield Product("gradient of a matrix", (("parameters", largest_matrix(r)), r.number))
     if not is_nothing(fully_sharded(r)):
         factors = (
             ("parameters of one layer", one.total),
@@ -116,7 +115,7 @@ def _layer_gradients(r):
 
 def _table_gradients(r):
     """At the end of backward: the gradients of the embedding, and under FSDP of all tables, before they are reduced."""
-    yield Product("gradient of the tables", (("parameters", r.whole.tables), BF16))
+    yield Product("gradient of the tables", (("parameters", r.whole.tables), r.number))
     if not is_nothing(fully_sharded(r)):
         factors = (("parameters", r.whole.tables), ("bytes", r.profile.reduce_bytes), ("used", fully_sharded(r)))
         yield Product("reduction buffer", factors)

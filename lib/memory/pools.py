@@ -2,7 +2,6 @@
 
 from lib.memory import activations, plain
 from lib.memory.rank import (
-    BF16,
     OF_THE_LOSS,
     bytes_a_logit,
     fully_sharded,
@@ -55,5 +54,5 @@ def _forward_blocks(r, event):
     halves = [sum(p.value for p in tensor_products(r, half, 1.0)) for half in (tensors[:start], tensors[start:])]
     yield Product("blocks of a layer's forward", (("bytes", plain.larger(1.0 * halves[0], 1.0 * halves[1])),))
     if not is_nothing(gathers(r)):
-        rows = (("copies", 3), ("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("gathered", gathers(r)))
+        rows = (("copies", 3), ("tokens", r.tokens), ("d_model", r.shape.d_model), r.number, ("gathered", gathers(r)))
         yield Product("blocks of gathered sequences", rows)

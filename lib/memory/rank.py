@@ -39,6 +39,7 @@ class Rank(NamedTuple):
     shards: tuple  # ranks that share weights, gradients, optimizer states
     whole: weights.Held  # parameters of the tables alone
     shares: dict  # by how much tensor ranks divide saved tensors of each kind
+    number: tuple  # the factor of an ordinary number's bytes
 
 
 def rank(shape, split, profile, part):
@@ -58,8 +59,8 @@ def rank(shape, split, profile, part):
     for n, _, one in layers:
         held = _add(held, one, n)
     shards = plain.shard_counts(split.zero_stage, split.data * split.context)
-    shares = activations.shares(shape, split, by_rows)
-    return Rank(shape, split, profile, part, tokens, by_rows, held, layers, shards, tables, shares)
+    shares, number = activations.shares(shape, split, by_rows), ("bytes", activations.numbers(profile))
+    return Rank(shape, split, profile, part, tokens, by_rows, held, layers, shards, tables, shares, number)
 
 
 def _add(a, b, times):

@@ -2,7 +2,7 @@
 
 from lib.memory import plain, weights
 from lib.memory.constants import CONTEXT_BYTES, NCCL_BYTES
-from lib.memory.rank import BF16, gathers, head_rows, is_nothing, largest_matrix
+from lib.memory.rank import gathers, head_rows, is_nothing, largest_matrix
 from lib.memory.states import OPTIMIZERS, PRECISIONS
 from lib.memory.terms import Product
 
@@ -72,9 +72,9 @@ def constant(r):
     if r.profile.workspace_bytes:
         yield Product("scratch of matrix products", (("bytes", r.profile.workspace_bytes),))
     if r.profile.spare_gradients == "kept":
-        yield Product("gradient placeholders", (("parameters of one layer", _layer_matrices(r)), BF16))
+        yield Product("gradient placeholders", (("parameters of one layer", _layer_matrices(r)), r.number))
         if not is_nothing(gathers(r)):
-            rows = (("tokens", r.tokens), ("d_model", r.shape.d_model), BF16, ("gathered", gathers(r)))
+            rows = (("tokens", r.tokens), ("d_model", r.shape.d_model), r.number, ("gathered", gathers(r)))
             yield Product("gathered sequence", rows)
     if r.profile.bucket_params and not is_nothing(_shares(r)):
         largest = plain.smaller(1.0 * r.profile.bucket_params, 1.0 * r.held.total)

@@ -25,6 +25,7 @@ class Precision:
         copies: bytes of low-precision copies of matrices that are kept beside the weights (FP8 and its transpose).
         compute: bytes of the weights as products read them, which FSDP gathers.
         states: bytes of a number of those optimizers that take the parameter's type.
+        numbers: bytes of an ordinary number of forward and backward.
         inputs: bytes of a number that a product reads and saves for its backward.
         source: where that is written.
     """
@@ -36,12 +37,16 @@ class Precision:
     copies: float = 0.0
     compute: float = 2.0
     states: float = 4.0
+    numbers: float = 2.0
     inputs: float = 2.0
     source: str
 
     def __post_init__(self):
         check.fields(
-            self, text="name source", positive="weights gradients compute states inputs", non_negative="master copies"
+            self,
+            text="name source",
+            positive="weights gradients compute states numbers inputs",
+            non_negative="master copies",
         )
 
 
@@ -86,6 +91,16 @@ PRECISIONS = _by_name(
         gradients=4.0,
         master=0.0,
         source="PyTorch FSDP2, MixedPrecisionPolicy(param_dtype=bfloat16, reduce_dtype=float32), as torchtitan sets it",
+    ),
+    Precision(
+        name="fp32",
+        weights=4.0,
+        gradients=4.0,
+        master=0.0,
+        compute=4.0,
+        numbers=4.0,
+        inputs=4.0,
+        source="one type for weights, products and what they save",
     ),
     Precision(
         name="pure bf16",

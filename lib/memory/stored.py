@@ -18,7 +18,7 @@ def layers_stored(r, passes):
         each = n / part.pieces
         full, rest = _recomputed(r, each)
         if not is_nothing(full):
-            yield from tensor_products(r, activations.checkpoint(r.shape), passes * full)
+            yield from tensor_products(r, activations.checkpoint(r.shape, r.profile), passes * full)
         if not is_nothing(rest):
             kept = _kept(r, with_experts)
             yield from tensor_products(r, kept, passes * rest)
