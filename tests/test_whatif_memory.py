@@ -8,7 +8,7 @@ from lib.memory import ledger
 from lib.whatif.catalogue import RefusedError, answer
 
 GIB = 2**30
-START = Layout(data=64, tensor=8, pipeline=4, zero_stage=1, recompute="full", micro_batches=16, seq_len=8192)
+START = Layout(data=64, tensor=8, pipeline=4, zero_stage=1, micro_batch=3, micro_batches=16, seq_len=8192)
 
 
 def rows(name, **settings):
@@ -23,6 +23,12 @@ def test_the_lines_of_the_ledger_sum_to_what_is_needed():
     assert needed == pytest.approx(ledger(model("llama-3-70b"), START).peak_bytes / GIB)
 
 
+def test_at_the_start_one_stage_alone_does_not_fit():
+    view = answer("memory-ledger", {})
+    piles = [sum(series.y[k] for series in view.chart.series) for k in range(4)]
+    assert [pile > view.chart.references[0].value for pile in piles] == [True, False, False, False]
+
+
 def test_the_heaviest_stage_decides_and_not_the_mean():
     view = answer("memory-ledger", {})
     piles = [sum(series.y[k] for series in view.chart.series) for k in range(4)]
@@ -33,6 +39,7 @@ def test_the_heaviest_stage_decides_and_not_the_mean():
 def test_the_seeds_start_needs_1140_gb():
     # Seed 003: 70B with no parallelism; 2 + 2 + 12 bytes a parameter and the inputs of 80 layers.
     seed = {"framework": "seed 003", "data": 2048, "tensor": "1", "pipeline": 1, "zero_stage": "0"}
+    seed |= {"micro_batch": 1, "recompute": "full"}
     assert rows("memory-ledger", **seed)["needed"].value * GIB / 1e9 == pytest.approx(1140, abs=0.5)
 
 
@@ -84,3 +91,13 @@ def test_a_model_without_moments_is_refused():
 
 def test_a_chip_without_bf16_is_said_to_have_none():
     assert any("no bf16" in note for note in answer("memory-timeline", {}).notes)
+
+
+@pytest.mark.parametrize("name", ["memory-ledger", "memory-fit", "memory-timeline"])
+def test_what_the_framework_fixes_is_said_with_every_answer(name):
+    words = " ".join(answer(name, {}).notes)
+    assert all(word in words for word in ("adamw", "loss", "attention", "norm", "Sequence parallelism", "DP ", "PP "))
+
+
+def test_one_change_is_not_called_changes():
+    assert "one single change would" in answer("memory-fit", {"headroom": 0.5}).title

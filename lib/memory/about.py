@@ -35,9 +35,10 @@ _ENGINE = "Transformer Engine, pytorch/module/base.py and linear.py"
 _FSDP = "PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py"
 _MODEL, _SPLIT = "parameters", "tensor, pipeline, expert"
 _TOKENS = "micro-batch, sequence, layers, width"
-_RECOMPUTE = "recomputation, micro-batch, context, tensor with sequence parallelism"
+_CUT = "recomputation, a smaller micro-batch, context parallelism"
+_RECOMPUTE = f"{_CUT}, tensor with sequence parallelism"
 _ROWS = About("activations", _TOKENS, _RECOMPUTE, _KORTHIKANTI)
-_PARTS = About("activations", _TOKENS, "recomputation, micro-batch, context, tensor", _KORTHIKANTI)
+_PARTS = About("activations", _TOKENS, f"{_CUT}, tensor parallelism", _KORTHIKANTI)
 _LATENT = "attention output on both sides of the exchange: Transformer Engine, pytorch/attention, QKV over all-to-all"
 _TOKEN_GRADIENT = About("temporaries", "micro-batch, sequence, width", "micro-batch, context, tensor", _KORTHIKANTI)
 _GATHERED = About("gathered weights", "parameters of a layer or table", "tensor; a lower ZeRO stage", _FSDP)
@@ -58,7 +59,7 @@ def _each(about, *names):
 
 
 def _states(name, group, stage):
-    about = About(group, _MODEL, f"{_SPLIT}; over data x context from ZeRO {stage}", _ZERO)
+    about = About(group, _MODEL, f"{_SPLIT} parallelism; ZeRO {stage} over data x context", _ZERO)
     return _each(about, name, f"{name}, experts")
 
 

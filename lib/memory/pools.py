@@ -25,9 +25,9 @@ def cached(r, event):
     parameters = ("parameters", r.whole.dense + r.profile.gathered_layers * one_layer(r))
     yield Product("all-gather stream", (parameters, each, ("used", used)))
     missing = 1 - gradient_share(r, event)
-    if not is_nothing(missing):
+    if not is_nothing(missing) and not is_nothing(used):
         precision = PRECISIONS[r.profile.precision]
-        factors = (("parameters", r.held.total), ("bytes", precision.gradients), ("share", missing))
+        factors = (("parameters", r.held.total), ("bytes", precision.gradients), ("share", missing), ("used", used))
         yield Product("reduce-scatter stream", factors, (("ranks", r.shards[1]),))
     yield from _loss_blocks(r, event)
     yield from _forward_blocks(r, event)

@@ -149,6 +149,26 @@ class Profile:
         """(field, value) of everything that the profile fixes, for the table above a ledger."""
         return tuple((field.name, getattr(self, field.name)) for field in fields(self))
 
+    @property
+    def text(self):
+        """What it fixes that moves a ledger most, in one sentence to stand above one.
+
+        >>> PROFILES["DeepSpeed 0.16"].text[:44]
+        'DeepSpeed 0.16: bf16, adamw, gradients stay,'
+        """
+        if self.simple:
+            return f"{self.name}: 16 bytes a parameter, the inputs of layers, and nothing else."
+        stay = "gradients stay" if self.gradients_stay else "gradients are freed"
+        rows = f", vocabulary padded to {self.vocab_multiple} x TP" if self.vocab_multiple > 1 else ""
+        chunks = f" in {self.loss_chunks} parts" if self.loss_chunks > 1 else ""
+        most = self.most_gathered_params
+        ahead = f"up to {most / 1e9:g}B parameters" if most else f"{self.gathered_layers} layers"
+        return (
+            f"{self.name}: {self.precision}, {self.optimizer}, {stay}{rows}, {self.attention} attention, norm "
+            f"{self.norm}, MLP {self.mlp}, dropout {self.hidden_dropout:g}, loss {self.loss}{chunks}; ZeRO 3 gathers "
+            f"{ahead} at a time."
+        )
+
 
 MEGATRON = Profile(
     name="Megatron core 0.14",

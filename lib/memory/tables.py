@@ -1,6 +1,10 @@
 """Tables that the memory chapter shows: a ledger line by line, its stages, ZeRO's stages, profiles, readings."""
 
-from lib.memory.entries import ledger
+from dataclasses import replace
+
+from lib import check
+from lib.layout import Layout
+from lib.memory.entries import Ledger, ledger
 from lib.memory.measured import SHOWN_FROM
 from lib.tables import Table
 from lib.units import GIB, show
@@ -12,33 +16,110 @@ def _gib(value):
     return f"{value / GIB:,.2f}"
 
 
-def terms(phase, caption, least=0.0):
-    """The lines of one phase, group by group, with what makes each and what shrinks it.
+def setting(found):
+    """What a ledger was asked: model, layout and the framework's profile, in a few sentences that stand above it.
 
     Args:
-        phase: a `Phase` of a ledger.
-        caption: what is seen, in a sentence.
+        found: a `Ledger`.
+
+    >>> from lib.architecture import model
+    >>> from lib.layout import Layout
+    >>> setting(ledger(model("llama-3-8b"), Layout(tensor=2)))[:42]
+    'Llama 3 8B: DP 1, TP 2 + SP, PP 1, CP 1, Z'
+    """
+    check.instance(Ledger, found=found)
+    layout, used = found.layout, found.profile
+    by_rows = used.sequence_parallel if layout.sequence_parallel is None else layout.sequence_parallel
+    words = replace(layout, sequence_parallel=by_rows).text
+    return f"{found.shape.name or 'Model'}: {words}. {used.text}"
+
+
+def terms(found, least=0.0):
+    """The heaviest GPU's lines at its peak, group by group: what each is made of, and what shrinks a group.
+
+    Args:
+        found: a `Ledger`.
         least: bytes below which lines are added up into one.
 
     >>> from lib.architecture import model
     >>> from lib.layout import Layout
-    >>> table = terms(ledger(model("gpt2"), Layout()).heaviest.phases[0], "At rest.")
-    >>> table.rows[1][:2]
+    >>> terms(ledger(model("gpt2"), Layout())).rows[1][:2]
     ('weights', '0.23')
     """
-    rows, group, small = [], "", []
-    for term in phase.terms:
-        if term.bytes < least:
-            small.append(term)
-            continue
-        if term.group != group:
-            group = term.group
-            rows.append((f"{group}: {_gib(phase.by_group[group])} GiB",))
-        rows.append((term.name, _gib(term.bytes), term.formula, term.shrinks_with))
+    check.instance(Ledger, found=found)
+    check.non_negative(least=least)
+    peak = found.heaviest.peak
+    rows, small = [], [term for term in peak.terms if term.bytes < least]
+    for group, total in peak.by_group.items():
+        lines = [term for term in peak.terms if term.group == group and term.bytes >= least]
+        if lines:
+            rows.append((f"{group}: {_gib(total)} GiB{_smaller(lines)}",))
+            rows.extend((term.name, _gib(term.bytes), term.formula) for term in lines)
     if small:
-        rows.append((f"{len(small)} small ones", _gib(sum(term.bytes for term in small)), "", ""))
-    rows.append(("in all", _gib(phase.bytes()), "", ""))
-    return Table(head=("line", "GiB", "made of", "shrinks with"), rows=tuple(rows), caption=caption)
+        rows.append((f"{len(small)} lines below {_gib(least)}", _gib(sum(term.bytes for term in small)), ""))
+    rows.append(("in all", _gib(peak.bytes()), f"at its highest: {peak.event}"))
+    return Table(head=("line", "GiB", "made of"), rows=tuple(rows), caption=setting(found))
+
+
+def _smaller(lines):
+    """What shrinks the largest line of a group."""
+    with_it = max(lines, key=lambda term: term.bytes).shrinks_with
+    return "" if with_it == "nothing" else f"; smaller with {with_it}"
+
+
+def sources(found, least=0.0):
+    """What each of the same lines grows with, and where its form is written.
+
+    Args:
+        found: a `Ledger`.
+        least: bytes below which lines are left out.
+    """
+    check.instance(Ledger, found=found)
+    check.non_negative(least=least)
+    shown = (term for term in found.heaviest.peak.terms if term.bytes >= least)
+    return Table(
+        head=("line", "grows with", "source"), rows=tuple((term.name, term.grows_with, term.source) for term in shown)
+    )
+
+
+def side_by_side(cases):
+    """Several ledgers in one table: states, activations and the rest of the heaviest GPU at its peak.
+
+    Args:
+        cases: (words, `Ledger`) of each; the first is the one that the caption names.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    cases = tuple(cases)
+    check.integer(cases=len(cases))
+    rows = tuple((words, *map(_gib, _parts(found.heaviest.peak))) for words, found in cases)
+    head = ("", "states", "activations", "the rest", "needed")
+    return Table(head=head, rows=rows, caption=f"GiB on the heaviest GPU. First row: {setting(cases[0][1])}")
+
+
+def _parts(peak):
+    states = sum(peak.by_group.get(group, 0.0) for group in _STATES)
+    kept = peak.by_group.get("activations", 0.0)
+    return states, kept, peak.bytes() - states - kept, peak.bytes()
+
+
+def optimizers(shape, profile, pairs):
+    """Bytes a parameter of several precisions and optimizers, where one GPU holds all.
+
+    Args:
+        shape: a `Transformer`.
+        profile: a `Profile`, whose other fields are kept.
+        pairs: (precision, optimizer) of each row, names of `states.PRECISIONS` and `states.OPTIMIZERS`.
+    """
+    rows = []
+    for precision, optimizer in pairs:
+        used = replace(profile, precision=precision, optimizer=optimizer)
+        step = ledger(shape, Layout(), used).heaviest.phases[2].by_group
+        states = sum(step.get(group, 0.0) for group in _STATES)
+        rows.append((precision, optimizer, f"{states / shape.n_params:.2f}", _gib(states)))
+    caption = f"{shape.name} on one GPU, nothing shared: weights, gradients and optimizer states."
+    return Table(head=("precision", "optimizer", "bytes a parameter", "GiB"), rows=tuple(rows), caption=caption)
 
 
 def stages(found):
@@ -49,14 +130,10 @@ def stages(found):
     """
     rows = []
     for one in found.stages:
-        peak = one.peak
-        states = sum(peak.by_group.get(group, 0.0) for group in _STATES)
-        kept = peak.by_group.get("activations", 0.0)
-        rest = peak.bytes() - states - kept
-        layers, waits = f"{one.stage.n_layers}", f"{one.stage.waiting:g}"
-        rows.append((f"{one.stage.index}", layers, waits, *map(_gib, (states, kept, rest, peak.bytes())), peak.event))
-    head = ("stage", "layers", "batches waiting", "states", "activations", "the rest", "needed", "highest at")
-    return Table(head=head, rows=tuple(rows), caption=f"{found.layout.text}. GiB a GPU; {found.profile.name}.")
+        parts = map(_gib, _parts(one.peak))
+        rows.append((f"{one.stage.index}", f"{one.stage.n_layers}", f"{one.stage.waiting:g}", *parts, one.peak.event))
+    head = ("stage", "layers", "waiting", "states", "activations", "the rest", "needed", "highest at")
+    return Table(head=head, rows=tuple(rows), caption=f"GiB on one GPU of each stage. {setting(found)}")
 
 
 def zero_stages(shape, layouts, profile):
@@ -73,7 +150,9 @@ def zero_stages(shape, layouts, profile):
         found = ledger(shape, layout, profile)
         parts = found.heaviest.peak.by_group
         rows.append((f"ZeRO {layout.zero_stage}", *(_gib(parts.get(g, 0.0)) for g in groups), _gib(found.peak_bytes)))
-    caption = f"{shape.name} on {layouts[0].n_gpus} GPUs, GiB a GPU at the peak; {profile.name}."
+    caption = (
+        f"GiB on each of {layouts[0].n_gpus} GPUs at its peak. First row: {setting(ledger(shape, layouts[0], profile))}"
+    )
     return Table(head=("stage", *groups, "needed"), rows=tuple(rows), caption=caption)
 
 

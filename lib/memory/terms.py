@@ -10,8 +10,6 @@ from typing import NamedTuple
 from lib import check, units
 from lib.memory.about import ABOUT, about, is_known
 
-SWITCHES = ("first", "last", "share", "used", "gathered")  # factors that say whether a term is there
-
 
 class Product(NamedTuple):
     """A term before it is one: factors as (name, number or array), and divisors."""
@@ -84,7 +82,7 @@ class Term:
     @property
     def formula(self):
         """The factors with their numbers, in the order of the product; those that say nothing are left out."""
-        times = (factor for factor in self.times if factor[1] != 1 or factor[0] not in SWITCHES)
+        times = [factor for factor in self.times if factor[1] != 1] or self.times[:1]
         over = (factor for factor in self.over if factor[1] != 1)
         return " * ".join(_shown(*factor) for factor in times) + "".join(f" / {_shown(*factor)}" for factor in over)
 

@@ -86,10 +86,7 @@ class _Job:
         half = f"{self.device.name} has no bf16: fp16 takes as many bytes."
         return (
             *((half,) if "bf16" in used.precision and "bf16" not in self.device.peaks else ()),
-            f"{used.name}: {used.precision}, {used.optimizer}, "
-            f"sequence parallelism {'on' if used.sequence_parallel else 'off'}, vocabulary padded to a multiple of "
-            f"{used.vocab_multiple} x TP, loss {used.loss}, attention {used.attention}, norm {used.norm}, dropout "
-            f"{used.hidden_dropout:g}. {self.ledger.layout.text}.",
+            f"{used.text} Sequence parallelism {'on' if used.sequence_parallel else 'off'}. {self.ledger.layout.text}.",
         )
 
 
@@ -219,7 +216,11 @@ def _fit_title(job, ways):
         return f"{needs}: it fits as it is, with {show(job.spare, 'GiB')} to spare."
     if not ways:
         return f"{needs}, {show(-job.spare, 'GiB')} too much, and no single change makes it fit: change two."
-    return f"{needs}, {show(-job.spare, 'GiB')} too much; {len(ways)} single changes would make it fit."
+    return f"{needs}, {show(-job.spare, 'GiB')} too much; {_counted(ways)} would make it fit."
+
+
+def _counted(ways):
+    return "one single change" if len(ways) == 1 else f"{len(ways)} single changes"
 
 
 def _ways(job, first):
@@ -244,9 +245,9 @@ def timeline_view(**given):
     found = job.ledger.heaviest
     moments = timeline(found)
     highest = max(moments, key=lambda moment: moment.bytes)
-    of = _gib(job.device.memory_bytes)
+    has = f"{job.device.name} has {_gib(job.device.memory_bytes)}"
     return View(
-        title=f"Memory is highest at {highest.name}: {_gib(highest.bytes)} are given out of {of}.",
+        title=f"Memory is highest at {highest.name}: {_gib(highest.bytes)} given out, and {has}.",
         rows=tuple(_moment_rows(moments, highest)),
         chart=Chart(
             title=f"Highest at {highest.name}.",
@@ -282,9 +283,9 @@ WHAT_IFS = (
     WhatIf(
         name="memory-ledger",
         title="The memory of every GPU",
-        question="Which stage is the heaviest, and what is the largest micro-batch that still fits?",
+        question="Three of four stages have room: what fills the first, and which micro-batch fits?",
         view=ledger_view,
-        controls=memory_controls(),
+        controls=memory_controls(recompute="none", micro_batch=3),
     ),
     WhatIf(
         name="memory-fit",
