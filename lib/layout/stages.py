@@ -98,6 +98,13 @@ def layers_of(shape, layout):
 
     The remainder goes one each to the pieces behind the first, which has the embedding already.
 
+    Args:
+        shape: a `Transformer`.
+        layout: a `Layout`.
+
+    Returns:
+        A tuple of whole numbers that sum to n_layers.
+
     >>> from lib.architecture import model
     >>> from lib.layout.degrees import Layout
     >>> layers_of(model("llama-3.1-405b"), Layout(pipeline=16, micro_batches=16))[:3]
