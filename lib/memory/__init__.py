@@ -1,7 +1,7 @@
 """Memory of a training run: the ledger, its terms, the profiles of frameworks, and what they were measured to need.
 
-Left out: activations in the host's memory, ZeRO within a part of the copies (HSDP), experts cut by another tensor degree
-than the rest, buffers of overlapped tensor parallelism, pools of CUDA graphs, evaluation and checkpoint peaks.
+Left out: activations in the host's memory, ZeRO within a part of the copies (HSDP), experts cut by another tensor
+degree than the rest, buffers of overlapped tensor parallelism, pools of CUDA graphs, evaluation and checkpoint peaks.
 """
 
 from lib.memory.about import GROUPS as GROUPS
