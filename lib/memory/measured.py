@@ -158,7 +158,7 @@ def _other(shape, layout, used, changes):
         return None
     if changes.partition("=")[0] in {field.name for field in fields(Layout)}:
         return ledger(shape, replace(layout, **_fields(Layout, changes)), used)
-    return ledger(shape, layout, replace(used, **_fields(Profile, changes)))
+    return ledger(shape, layout, replace(used, **_fields(Profile, changes, ";")))
 
 
 def _shape(text):

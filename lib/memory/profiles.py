@@ -172,7 +172,8 @@ class Profile:
 
 MEGATRON = Profile(
     name="Megatron core 0.14",
-    source="NVIDIA/Megatron-LM, core 0.14: distributed/, tensor_parallel/, transformer/; Transformer Engine 2: "
+    source="NVIDIA/Megatron-LM, core 0.14, with sequence parallelism, distributed optimizer and the fused loss of "
+    "Transformer Engine switched on: distributed/, tensor_parallel/, transformer/; Transformer Engine 2: "
     "pytorch/module/{base,linear,layernorm_linear}.py, attention/dot_product_attention/utils.py; "
     "fragmentation from five published pairs of what was reserved and allocated",
     vocab_multiple=128,
