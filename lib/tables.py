@@ -51,7 +51,7 @@ class Table:
 
     def _repr_html_(self):
         # Never wider than a phone's column, although the table is: the rest of it scrolls away.
-        narrow = 'style="display:inline-block;max-width:85vw;white-space:normal"'
+        narrow = 'style="display:inline-block;max-width:85vw;white-space:normal;text-align:left"'
         caption = f"<caption><span {narrow}>{escape(self.caption)}</span></caption>" if self.caption else ""
         # White space between cells: a search shows the text of a page without its tags.
         styles = [_RIGHT if self._is_numeric(column) else "" for column in range(len(self.head))]

@@ -42,6 +42,19 @@ def test_layout_and_profile_stand_above_every_ledger():
         assert all(words in table.caption for words in wanted)
 
 
+def test_what_is_gathered_is_said_where_something_is():
+    held = tables.setting(ledger(model("gpt2"), Layout(data=8), profile("deepspeed")))
+    gathered = tables.setting(ledger(model("gpt2"), Layout(data=8, zero_stage=3), profile("deepspeed")))
+    assert "Gathered" not in held
+    assert "Gathered at once: up to 1B parameters" in gathered  # stage3_max_live_parameters = 1e9
+
+
+def test_every_line_is_told_about_once():
+    found = ledger(model("llama-3-70b"), MONTH)
+    told = [name for row in tables.about(found).rows for name in row[0].split("; ")]
+    assert sorted(told) == sorted(term.name for term in found.heaviest.peak.terms)
+
+
 def test_a_profile_that_was_changed_says_so():
     used = replace(profile("megatron"), loss_chunks=8, sequence_parallel=False)
     caption = tables.setting(ledger(model("llama-3-70b"), MONTH, used))

@@ -17,7 +17,7 @@ def rows(name, **settings):
 
 def test_the_lines_of_the_ledger_sum_to_what_is_needed():
     view = answer("memory-ledger", {})
-    lines = sum(row.value for row in view.rows if row.group != "in all")
+    lines = sum(row.value for row in view.rows if row.group not in ("setting", "in all"))
     needed = next(row.value for row in view.rows if row.label == "needed")
     assert lines == pytest.approx(needed)
     assert needed == pytest.approx(ledger(model("llama-3-70b"), START).peak_bytes / GIB)
@@ -101,3 +101,14 @@ def test_what_the_framework_fixes_is_said_with_every_answer(name):
 
 def test_one_change_is_not_called_changes():
     assert "one single change would" in answer("memory-fit", {"headroom": 0.5}).title
+
+
+def test_the_setting_stands_above_the_lines():
+    first, second, *_ = answer("memory-ledger", {"framework": "torchtitan 2024-12"}).rows
+    assert (first.label, first.value) == ("layout", "DP 64, TP 8, PP 4")
+    assert (second.label, second.value) == ("framework", "torchtitan 2024-12")
+    assert "recomputation none" in first.formula
+    assert "loss torch" in second.formula
+    groups = [row.group for row in answer("memory-ledger", {"recompute": "full", "pipeline": 1}).rows]
+    runs = [group for group, before in zip(groups, [None, *groups], strict=False) if group != before]
+    assert len(runs) == len(set(runs))  # no group is taken up twice

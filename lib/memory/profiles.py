@@ -161,12 +161,9 @@ class Profile:
         stay = "gradients stay" if self.gradients_stay else "gradients are freed"
         rows = f", vocabulary padded to {self.vocab_multiple} x TP" if self.vocab_multiple > 1 else ""
         chunks = f" in {self.loss_chunks} parts" if self.loss_chunks > 1 else ""
-        most = self.most_gathered_params
-        ahead = f"up to {most / 1e9:g}B parameters" if most else f"{self.gathered_layers} layers"
         return (
             f"{self.name}: {self.precision}, {self.optimizer}, {stay}{rows}, {self.attention} attention, norm "
-            f"{self.norm}, MLP {self.mlp}, dropout {self.hidden_dropout:g}, loss {self.loss}{chunks}; ZeRO 3 gathers "
-            f"{ahead} at a time."
+            f"{self.norm}, MLP {self.mlp}, dropout {self.hidden_dropout:g}, loss {self.loss}{chunks}."
         )
 
 

@@ -31,11 +31,20 @@ def setting(found):
     layout, used = found.layout, found.profile
     by_rows = used.sequence_parallel if layout.sequence_parallel is None else layout.sequence_parallel
     words = replace(layout, sequence_parallel=by_rows).text
-    return f"{found.shape.name or 'Model'}: {words}. {used.text}"
+    return f"{found.shape.name or 'Model'}: {words}. {used.text}{_ahead(found)}"
+
+
+def _ahead(found):
+    """What ZeRO 3 gathers at once, where there is something to gather."""
+    most = found.profile.most_gathered_params
+    if found.layout.zero_stage < 3 or found.profile.simple:
+        return ""
+    what = f"up to {most / 1e9:g}B parameters" if most else f"{found.profile.gathered_layers} layers"
+    return f" Gathered at once: {what}."
 
 
 def terms(found, least=0.0):
-    """The heaviest GPU's lines at its peak, group by group: what each is made of, and what shrinks a group.
+    """The heaviest GPU's lines at its peak, group by group, with what each is made of.
 
     Args:
         found: a `Ledger`.
@@ -53,7 +62,7 @@ def terms(found, least=0.0):
     for group, total in peak.by_group.items():
         lines = [term for term in peak.terms if term.group == group and term.bytes >= least]
         if lines:
-            rows.append((f"{group}: {_gib(total)} GiB{_smaller(lines)}",))
+            rows.append((f"{group}: {_gib(total)} GiB",))
             rows.extend((term.name, _gib(term.bytes), term.formula) for term in lines)
     if small:
         rows.append((f"{len(small)} lines below {_gib(least)}", _gib(sum(term.bytes for term in small)), ""))
@@ -61,14 +70,8 @@ def terms(found, least=0.0):
     return Table(head=("line", "GiB", "made of"), rows=tuple(rows), caption=setting(found))
 
 
-def _smaller(lines):
-    """What shrinks the largest line of a group."""
-    with_it = max(lines, key=lambda term: term.bytes).shrinks_with
-    return "" if with_it == "nothing" else f"; smaller with {with_it}"
-
-
-def sources(found, least=0.0):
-    """What each of the same lines grows with, and where its form is written.
+def about(found, least=0.0):
+    """What the same lines grow and shrink with, and where their form is written; alike ones in one row.
 
     Args:
         found: a `Ledger`.
@@ -76,10 +79,12 @@ def sources(found, least=0.0):
     """
     check.instance(Ledger, found=found)
     check.non_negative(least=least)
-    shown = (term for term in found.heaviest.peak.terms if term.bytes >= least)
-    return Table(
-        head=("line", "grows with", "source"), rows=tuple((term.name, term.grows_with, term.source) for term in shown)
-    )
+    alike = {}
+    for term in found.heaviest.peak.terms:
+        if term.bytes >= least:
+            alike.setdefault((term.grows_with, term.shrinks_with, term.source), []).append(term.name)
+    rows = tuple(("; ".join(names), *known) for known, names in alike.items())
+    return Table(head=("lines", "grow with", "shrink with", "source"), rows=rows)
 
 
 def side_by_side(cases):

@@ -102,7 +102,7 @@ def ledger_view(**given):
     where = f"stage {heaviest.stage.index}, " if len(found.stages) > 1 else ""
     return View(
         title=f"The heaviest GPU needs {_gib(found.peak_bytes)} ({where}{heaviest.peak.event}): it {job.verdict}.",
-        rows=(*_terms(heaviest.peak), *_totals(job)),
+        rows=(*_asked(job), *_terms(heaviest.peak), *_totals(job)),
         chart=_stages(job),
         checks=(job.check,),
         notes=job.notes,
@@ -113,10 +113,18 @@ def _gib(value):
     return show(value / GIB, "GiB")
 
 
+def _asked(job):
+    """The setting above the lines: how the job is cut, and what the framework fixes."""
+    used, layout = job.profile, job.ledger.layout
+    cut = f"DP {layout.data}, TP {layout.tensor}, PP {layout.pipeline}"
+    yield Row(label="layout", value=cut, group="setting", formula=layout.text)
+    yield Row(label="framework", value=used.name, group="setting", formula=used.text, sources=(used.source,))
+
+
 def _terms(peak):
-    """A row for each term of the peak; those too small to matter are added up."""
-    total, small = peak.bytes(), []
-    for term in peak.terms:
+    """A row for each term of the peak, group by group; those too small to matter are added up."""
+    total, small, groups = peak.bytes(), [], tuple(peak.by_group)
+    for term in sorted(peak.terms, key=lambda term: groups.index(term.group)):
         if term.bytes < _SMALL * total:
             small.append(term)
             continue
@@ -252,7 +260,7 @@ def timeline_view(**given):
         chart=Chart(
             title=f"Highest at {highest.name}.",
             alt="Bands of memory over the moments of one step: they rise layer by layer, peak, and fall again.",
-            x=Axis(label="moments of one step: forward, loss, backward, optimizer"),
+            x=Axis(label="moments of one step, in order"),
             y=Axis(label="memory given out on the heaviest GPU (GiB)"),
             series=_series([_banded(moment.by_group) for moment in moments], "line"),
             references=_lines(job),
