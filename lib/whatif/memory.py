@@ -317,7 +317,7 @@ WHAT_IFS = (
             micro_batch=8,
             micro_batches=1,
             seq_len=1024,
-            framework="torchtitan 2024-12",
+            framework="torchtitan 2024-12, compiled",
             accelerator="T4",
         ),
     ),
