@@ -187,7 +187,7 @@ def expert_band(shape, layout, profile, worst_load):
     Raises:
         TypeError, ValueError: as `ledger`; for a load that is not above 0.
 
-    Source: Gale et al. 2022, MegaBlocks, on dropless experts and their imbalance.
+    Source: Gale et al. 2022, arXiv:2211.15841, section 3, on dropless experts and their imbalance.
 
     >>> from lib.architecture import model
     >>> from lib.layout import Layout
