@@ -92,6 +92,8 @@ def test_a_smaller_cache_type_halves_it():
         ((".",), "cannot be read: Is a directory"),
         (("nobody/no-model",), "nobody/no-model: no such file; model = 'no-model': one of"),
         (("gpt-2", "--context", "0"), "context = 0: a whole number of tokens"),
+        (("gpt-2", "--context", "1e30"), "context = 1e30: a whole number of tokens, from 1 to 9,007"),
+        (("",), "model = '': one of"),
         (("gpt-2", "--context", "many"), "context = 'many': a number"),
         (("gpt-2", "--context", "1.5"), "context = 1.5: a whole number"),
         (("gpt-2", "--cache-dtype", "int3"), "cache_dtype = 'int3': one of fp32, bf16, fp8"),

@@ -56,7 +56,7 @@ def _found(given):
 
 def _is_path(given):
     try:
-        return "\\" in given or given.endswith(".json") or Path(given).exists()
+        return given != "" and ("\\" in given or given.endswith(".json") or Path(given).exists())
     except (OSError, ValueError):  # too long for a name of a file, or with a NUL in it
         return False
 
@@ -69,7 +69,7 @@ def _tokens(text):
     except ValueError as error:
         raise ValueError(f"context = {error}") from None
     if value != value // 1 or not 1 <= value <= 2**53:
-        raise ValueError(f"context = {text}: a whole number of tokens, 1 or more")
+        raise ValueError(f"context = {text}: a whole number of tokens, from 1 to {2**53:,}")
     return int(value)
 
 

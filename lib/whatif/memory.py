@@ -115,7 +115,8 @@ def _gib(value):
 
 def _asked(job):
     """The setting above the lines: how the job is cut, and what the framework fixes."""
-    used, layout = job.profile, job.ledger.layout
+    used = job.profile
+    layout = replace(job.ledger.layout, sequence_parallel=used.sequence_parallel)
     cut = f"DP {layout.data}, TP {layout.tensor}, PP {layout.pipeline}"
     yield Row(label="layout", value=cut, group="setting", formula=layout.text)
     yield Row(label="framework", value=used.name, group="setting", formula=used.text, sources=(used.source,))
