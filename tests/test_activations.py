@@ -62,6 +62,17 @@ def test_a_llama_layer_saves_what_pytorch_saves(norm, shape):
 
 
 @given(shape=llamas())
+def test_a_norm_in_fp32_without_weights_saves_its_input_in_fp32(shape):
+    """OlmoLayerNorm of transformers: layer_norm(x.float()) saves 4 h and two statistics, its output is cast to 2 h."""
+    olmo = replace(shape, norm="none")
+    narrow, wide = (
+        saved_bytes(olmo, LAYOUT, replace(PLAIN, norm=kind, norm_statistic_bytes=4.0)) for kind in ("fused", "wide")
+    )
+    assert wide["MLP norm, input"] == 2 * narrow["MLP norm, input"] == 192 * 4 * olmo.d_model
+    assert wide["MLP norm, output"] == narrow["MLP norm, output"] == 192 * 2 * olmo.d_model
+
+
+@given(shape=llamas())
 def test_autocast_keeps_a_cast_for_every_reader_and_every_weight(shape):
     _, _, tokens, h, a, hd, kv, f, _ = symbols(shape)
     found = saved_bytes(shape, LAYOUT, replace(PLAIN, norm="autocast"))

@@ -53,7 +53,7 @@ def norm_tensors(shape, profile, name, readers):
     """What a norm over d_model saves, the input of the projections behind it included."""
     before, besides = norm_bytes(profile)
     after = inputs(profile) * (readers if profile.norm == "autocast" else 1)
-    roots = 2 if shape.norm.startswith("layer") else 1
+    roots = 1 if shape.norm == "rms" else 2  # a mean and a deviation
     return (
         Tensor(f"{name} norm, input", before * shape.d_model, "rows"),
         Tensor(f"{name} norm, output", (besides + after) * shape.d_model, "rows"),
@@ -72,8 +72,9 @@ def norm_bytes(profile):
     The output is the input of the projections behind it; under autocast every projection casts a copy of its own.
     """
     n = numbers(profile)
-    wide = {"fused": (n, 0.0), "plain": (n, n), "upcast": (4.0, n), "composite": (4.0, 4.0), "autocast": (4.0, 4.0)}
-    return wide[profile.norm]
+    narrow = {"fused": (n, 0.0), "plain": (n, n)}
+    in_fp32 = {"wide": (4.0, 0.0), "upcast": (4.0, n), "composite": (4.0, 4.0), "autocast": (4.0, 4.0)}
+    return (narrow | in_fp32)[profile.norm]
 
 
 def numbers(profile):

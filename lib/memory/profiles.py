@@ -11,7 +11,7 @@ from lib import check
 from lib.memory.loss import LOSSES
 from lib.memory.states import OPTIMIZERS, PRECISIONS
 
-NORMS = ("fused", "plain", "upcast", "composite", "autocast")
+NORMS = ("fused", "plain", "wide", "upcast", "composite", "autocast")
 ATTENTION = ("flash", "eager", "math")
 MLPS = ("fused", "unfused")
 SELECTIVE = ("attention scores", "every second product")
@@ -37,8 +37,9 @@ class Profile:
         gradients_stay: True if gradients are kept from step to step in one buffer.
         sequence_parallel: what a layout with tensor parallelism uses that does not say.
         vocab_multiple: rows of the tables on one tensor rank are a multiple of it.
-        norm: what a norm saves: "fused" input, output, statistic; "plain", "upcast" (Hugging Face), "composite" and
-            "autocast" save wider copies too.
+        norm: what a norm saves: "fused" input, output, statistic; "plain" the normalised input too; "wide" the input in
+            FP32 (OLMo); "upcast" that and the normalised input (Llama in transformers); "composite" both in FP32
+            (Gemma); "autocast" besides a cast for every product behind it.
         norm_statistic_bytes: bytes of each saved mean or root.
         mlp: "fused" saves the activation's input and output, "unfused" each product of the gate too.
         attention: "flash" saves one number a head and token, "eager" the scores, "math" the scores and all else in
