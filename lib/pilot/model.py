@@ -167,7 +167,7 @@ def rotate(heads):
     Args:
         heads: an array (sequences, positions, ..., head_dim), head_dim even.
 
-    Source: Su et al. 2021, arXiv:2104.09864, equation 34; halves in place of neighbours, as in GPT-NeoX and in
+    Source: Su et al. 2021, arXiv:2104.09864, section 3.2; halves in place of neighbours, as in GPT-NeoX and in
         transformers' Llama.
 
     >>> turned = rotate(jnp.ones((1, 3, 2, 8)))
