@@ -46,6 +46,12 @@ _BUFFER = About("reduction buffers", "parameters of a layer or table", "tensor, 
 _BLOCKS = About(
     "allocator", "what the stream took at most", "expandable segments", "PyTorch, c10/cuda/CUDACachingAllocator.cpp"
 )
+_PIPELINE = About(
+    "activations",
+    "micro-batches of a step, their size, width",
+    "fewer or smaller micro-batches",
+    "PyTorch of 2024, torch/distributed/pipelining/stage.py: output_chunks, args_recv_info, grad_recv_info",
+)
 _LOGITS = About(
     group="logits and loss",
     grows_with="micro-batch, sequence, vocabulary",
@@ -114,6 +120,11 @@ ABOUT = MappingProxyType(
         ),
         "gradient placeholders": About("temporaries", "width of a layer", "tensor", f"{_ENGINE}: get_dummy_wgrad"),
         "scratch of matrix products": About("workspace", "nothing", "nothing", f"{_ENGINE}: get_workspace; cuBLAS"),
+        "scratch of experts' products": About(
+            "workspace", "nothing", "nothing", f"{_ENGINE}: get_multi_stream_cublas_workspace, four streams"
+        ),
+        **_each(_PIPELINE, "received inputs", "received gradients", "outputs of pieces"),
+        "logits of earlier micro-batches": _PIPELINE._replace(group="logits and loss"),
         **_each(_GATHERED, "gathered weights", "gathered tables", "gathered layers"),
         **_each(_BUFFER, "reduction buffer", "unreduced gradients"),
         "reduction bucket": About(

@@ -38,6 +38,7 @@ def event_terms(r, event):
 def of_event(r, event):
     """What one event brings, beside states, constant buffers and stored activations."""
     yield from gathered(r, event)
+    yield from kept_by_pipeline(r)
     if event in OF_THE_LOSS:
         yield from _loss(r, event)
     elif event == "layer, backward":
@@ -121,6 +122,28 @@ def _table_gradients(r):
         yield Product("reduction buffer", factors)
 
 
+def kept_by_pipeline(r):
+    """What a pipeline keeps of every micro-batch until the step is over; inputs that wait are their layers' own."""
+    split, part = r.split, r.part
+    if not r.profile.keeps_outputs or (not hasattr(split.pipeline, "shape") and split.pipeline == 1):
+        return
+    used = ("used", (split.pipeline > 1) * 1.0)
+    row = (("tokens", r.tokens), ("d_model", r.shape.d_model), r.number, used)
+    over, n = (("tensor ranks", r.shares["rows"]),), split.micro_batches
+    waiting = plain.smaller(1.0 * part.waiting, 1.0 * n * (part.pieces - part.first))
+    yield Product("received inputs", (("micro-batches", n * (part.pieces - part.first) - waiting), *row), over)
+    yield Product("received gradients", (("micro-batches", n * (part.pieces - part.last)), *row), over)
+    yield Product("outputs of pieces", (("micro-batches", n * (part.pieces - part.last)), *row), over)
+    logits = (("micro-batches", n - 1.0), ("tokens", r.tokens), head_rows(r), r.number, used, ("last", part.last))
+    yield Product("logits of earlier micro-batches", logits, (("tensor", split.tensor),))
+
+
+def unreduced_share(r):
+    """The share of gradients that wait for their last micro-batch: one piece's where the pieces take turns."""
+    turns = (r.split.micro_batches <= r.split.pipeline) * 1.0
+    return 1.0 - turns * (1.0 - 1.0 / r.part.pieces)
+
+
 def gathered(r, event):
     """Weights that ZeRO 3 has gathered: of the tables, and of the layers in use and fetched ahead, or of all."""
     used = fully_sharded(r)
@@ -135,7 +158,7 @@ def gathered(r, event):
     if not is_nothing(whole):
         parameters = ("parameters", r.held.total)
         yield Product("gathered weights", (parameters, each, ("used", whole)))
-        unreduced = (r.split.micro_batches > 1) * whole
+        unreduced = (r.split.micro_batches > 1) * whole * unreduced_share(r)
         yield Product("unreduced gradients", (parameters, ("bytes", r.profile.reduce_bytes), ("used", unreduced)))
     freed = r.split.reshards * used
     if not is_nothing(freed):

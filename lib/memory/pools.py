@@ -54,5 +54,6 @@ def _forward_blocks(r, event):
     halves = [sum(p.value for p in tensor_products(r, half, 1.0)) for half in (tensors[:start], tensors[start:])]
     yield Product("blocks of a layer's forward", (("bytes", plain.larger(1.0 * halves[0], 1.0 * halves[1])),))
     if not is_nothing(gathers(r)):
-        rows = (("copies", 3), ("tokens", r.tokens), ("d_model", r.shape.d_model), r.number, ("gathered", gathers(r)))
+        copies = ("copies", 1 if r.profile.async_tensor else 3)
+        rows = (copies, ("tokens", r.tokens), ("d_model", r.shape.d_model), r.number, ("gathered", gathers(r)))
         yield Product("blocks of gathered sequences", rows)

@@ -71,7 +71,11 @@ class Profile:
         reduce_bytes: bytes of an element in gradient reduction.
         side_streams: True if gathered weights and sharded gradients live in pools of their own streams, which other
             tensors cannot use (FSDP2).
+        async_tensor: True if tensor ranks gather and reduce inside their products, which hold one gathered sequence at
+            a time (torchtitan's async TP).
+        keeps_outputs: True if a pipeline keeps outputs and receive buffers of every micro-batch until the step is over.
         workspace_bytes: scratch memory of matrix products.
+        expert_workspace_bytes: the same of the experts' grouped products, a part for each of their streams.
         fragmentation: what the allocator holds over what is allocated, as a fraction of it.
         most_zero_with_pipeline: highest ZeRO stage that it takes together with pipeline parallelism.
         simple: True for the seed's model: all parameters and layer inputs over tensor x pipeline, nothing else.
@@ -117,7 +121,10 @@ class Profile:
     bucket_params: float = 0.0
     reduce_bytes: float = 4.0
     side_streams: bool = False
+    async_tensor: bool = False
+    keeps_outputs: bool = False
     workspace_bytes: float = 0.0
+    expert_workspace_bytes: float = 0.0
     fragmentation: float = 0.0
     most_zero_with_pipeline: int = 3
     simple: bool = False
@@ -125,9 +132,10 @@ class Profile:
     def __post_init__(self):
         check.fields(self, text="name source", integer="vocab_multiple loss_chunks gathered_layers")
         check.fields(self, boolean="offload_optimizer gradients_stay sequence_parallel packs_qkv side_streams simple")
-        check.fields(self, boolean="transposes_attention compiled")
+        check.fields(self, boolean="transposes_attention compiled async_tensor keeps_outputs")
         check.fields(self, non_negative="norm_statistic_bytes score_bytes most_gathered_params bucket_params")
         check.fields(self, non_negative="dropout_mask_bytes reduce_bytes workspace_bytes fragmentation")
+        check.fields(self, non_negative="expert_workspace_bytes")
         check.fields(self, natural="most_zero_with_pipeline")
         check.fields(self, positive="expert_load")
         check.fields(self, share="hidden_dropout attention_dropout")
@@ -179,6 +187,7 @@ MEGATRON = Profile(
     loss="transformer engine",
     spare_gradients="kept",
     workspace_bytes=64.0 * MIB,
+    expert_workspace_bytes=128.0 * MIB,
     fragmentation=0.04,
     most_zero_with_pipeline=1,
 )
@@ -201,7 +210,8 @@ MEGATRON_2023 = replace(
 )
 TORCHTITAN = Profile(
     name="torchtitan 2024-12",
-    source="pytorch/torchtitan 9dec370: parallelisms/parallelize_llama.py, train.py; torch/distributed/fsdp",
+    source="pytorch/torchtitan 9dec370: parallelisms/parallelize_llama.py, train.py; torch/distributed/fsdp, "
+    "torch/distributed/pipelining/stage.py",
     precision="fp32, bf16 compute",
     gradients_stay=False,
     norm="upcast",
@@ -209,6 +219,7 @@ TORCHTITAN = Profile(
     tensor_loss="torch, parallel",
     selective="every second product",
     side_streams=True,
+    keeps_outputs=True,
     workspace_bytes=32.0 * MIB,
 )
 TORCHTITAN_COMPILED = replace(

@@ -107,10 +107,13 @@ def one_layer(r):
 
 
 def gradient_share(r, event):
-    """The share of sharded gradients that is there: kept ones always, others from the first reduction on."""
+    """The share of sharded gradients that is there: kept ones always, others from the first reduction on.
+
+    Where gathered weights stay for all micro-batches, that is behind the last of them.
+    """
     if r.profile.gradients_stay or event == "end of backward":
         return 1
-    return (r.split.micro_batches > 1) * 1
+    return (r.split.micro_batches > 1) * (1 - fully_sharded(r) * (1 - r.split.reshards * 1))
 
 
 _LOSS_FIELDS = dict(zip(OF_THE_LOSS, ("forward", "backward", "gradient"), strict=True))

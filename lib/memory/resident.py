@@ -71,6 +71,8 @@ def constant(r):
     yield Product("positions", (("tokens", r.split.seq_len), ("bytes a token", each)))
     if r.profile.workspace_bytes:
         yield Product("scratch of matrix products", (("bytes", r.profile.workspace_bytes),))
+    if r.shape.moe and r.profile.expert_workspace_bytes:
+        yield Product("scratch of experts' products", (("bytes", r.profile.expert_workspace_bytes),))
     if r.profile.spare_gradients == "kept":
         yield Product("gradient placeholders", (("parameters of one layer", _layer_matrices(r)), r.number))
         if not is_nothing(gathers(r)):
