@@ -1,0 +1,82 @@
+"""Small text files, read with a limit and written whole or not at all."""
+
+import errno
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from lib import check
+
+LARGEST = 10_000_000  # bytes; what is read here has some thousand
+
+
+def read_text(path):
+    """The text of an ordinary file.
+
+    Args:
+        path: of a UTF-8 file of at most `LARGEST` bytes; no device and no pipe, on which a reader would wait.
+
+    Raises:
+        TypeError: if the path is no text.
+        ValueError: if it cannot be read: one sentence that names the file and says why.
+
+    >>> read_text("no-such-file.toml")
+    Traceback (most recent call last):
+    ...
+    ValueError: no-such-file.toml: cannot be read: No such file or directory
+    """
+    check.text(path=path)
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ValueError(f"{path}: cannot be read: no ordinary file")
+        raw = Path(path).read_bytes() if os.path.getsize(path) <= LARGEST else None
+        if raw is None:
+            raise ValueError(f"{path}: more than {LARGEST:,} bytes: no such file is so long")
+        return raw.decode("utf-8")
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: byte {error.start} is no UTF-8 text") from None
+
+
+def write_text(path, text, replace=False):
+    """Write a file whole or not at all.
+
+    The text goes to a file of another name beside it, which then takes the name in one step.
+
+    Args:
+        path: where to; its folder must exist.
+        text: what to.
+        replace: True to take the place of a file that is there.
+
+    Raises:
+        TypeError: for what is no text, no switch.
+        FileExistsError: if there is a file and `replace` is False; it is left as it is.
+        OSError: if it cannot be written; what was there is left as it was.
+    """
+    check.text(path=path, text=text)
+    check.boolean(replace=replace)
+    folder, name = os.path.split(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "the folder does not exist", path)
+    number, beside = tempfile.mkstemp(prefix=f".{name[:40]}.", dir=folder)
+    try:
+        with open(number, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o666 & ~_umask())  # a temporary file is its owner's alone
+        if not replace:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))  # claims the name, or refuses
+        os.replace(beside, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)
+
+
+def _umask():
+    now = os.umask(0)
+    os.umask(now)
+    return now
