@@ -24,9 +24,12 @@ from lib.compute.gpu_hours import run
 from lib.compute.mfu import convention
 from lib.compute.speeds import speed
 from lib.corpus import FACTS, corpus
+from lib.description import Expectations, RunDescription
 from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflop_runs, parabola
 from lib.fit.report import report
 from lib.hardware import Cluster, accelerator
+from lib.ladder import Evidence, Piece, evaluate, rungs
+from lib.ladder.verdicts import Judgement
 from lib.layout import RULES as LAYOUT_RULES
 from lib.layout import Layout, place
 from lib.layout.slices import SCHEMES
@@ -74,6 +77,7 @@ MEMORY_PARTS += ("tables", "weights")
 ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a ledger has checked
 PILOT_CUTS = ("degrees", "rows", "padded", "device_params", "device_bytes")
 ELSEWHERE += tuple(f"pilot.{name}" for name in ("compiled", "lower", "mesh", "model", "step"))  # start JAX
+ELSEWHERE += ("description.files", "whole_files", "ladder.files")  # tested with files
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 
 SEVEN = "7"  # a number in text, which only a control reads
@@ -223,6 +227,29 @@ EXAMPLES = (
     SCHEMES[0],
     MEASURED["GPT 15B, TP 8"],
     FITTED := fit(LEDGER, CHIP),
+    DESCRIBED := RunDescription(
+        shape=LLAMA,
+        n_tokens=1e12,
+        cluster=Cluster(accelerator=CHIP, n_gpus=8),
+        layout=Layout(data=8),
+        schedule=Schedule(kind="cosine", peak_lr=3e-4, min_lr=3e-5, total_steps=61035156.0),
+        price_usd_per_gpu_hour=2.0,
+    ),
+    EXPECTED := Expectations(run=DESCRIBED),
+    EXPECTED.loss,
+    RUNG := rungs(DESCRIBED)[1],
+    RUNG.thresholds[0],
+    PIECE := Piece(
+        rung=2,
+        what="seed 0",
+        measured={"one_batch_loss": 0.01},
+        run_digest=DESCRIBED.digest,
+        time="2026-11-29T22:00:00+00:00",
+    ),
+    EVIDENCE := Evidence(run=DESCRIBED.plain, pieces=(PIECE,)),
+    CLIMB := evaluate(DESCRIBED, EVIDENCE),
+    CLIMB.verdicts[1],
+    Judgement(threshold=RUNG.thresholds[0], value=0.01),
     Change(label="ZeRO 1", fit=FITTED, saved_bytes=1e9),
 )
 
@@ -394,8 +421,51 @@ VOCABULARY |= {
     "refusal": Kind(min, (None, 5, "no function")),
 }
 
+VOCABULARY |= {
+    **_same(instance(DESCRIBED), "run"),
+    **_same(instance(EXPECTED), "expected"),
+    **_same(instance(RUNG), "rung"),
+    **_same(instance(RUNG.thresholds[0]), "threshold"),
+    **_same(Kind("text", NO_TEXT), "tolerance_source formula purpose failure below run_digest path"),
+    **_same(Kind({}, (None, 5, "text", [1.0])), "plain one versions machine"),
+    "evidence": instance(EVIDENCE).or_none(),
+    "schedule": instance(COSINE),
+    "convention_name": word("6N"),
+    "number": integer(2, 0),
+    **_same(positive(2.0).or_none(), "price_usd_per_gpu_hour"),
+    "cost_usd": number(2.0, -1).or_none(),
+    **_same(SWITCH, "on_target asked"),
+    **_same(Kind((), (None, 5, "text", [1.0])), "thresholds judgements verdicts"),
+    "measured": Kind({"loss": 0.01}, (None, 5, {}, {"loss": None}, {"loss": "0.01"}, {"loss": True})),
+    "time": Kind("2026-11-29T22:00:00+00:00", (*NO_TEXT, "", "yesterday", "2026-11-29T22:00:00")),
+    "usual": SHOWN,
+}
+
 # Where a name means something else than elsewhere.
 EXCEPTIONS = {
+    "description.defaults.full_layout.given": Kind({}, (None, 5, "text", [1.0])),
+    "description.defaults.full_schedule.given": Kind({}, (None, 5, "text", [1.0])),
+    "description.expectations.Expectation.tolerance": number(0.1, -1).or_none(),
+    **_same(word("6N"), "description.expectations.Expectations.speed_if_counted.name"),
+    **_same(word("6N"), "description.expectations.Expectations.days_if_counted.name"),
+    "description.expectations.Expectations.cost_of.gpu_hours": number(2.0, -1),
+    "description.limits.limit.name": word("memory"),
+    "description.limits.limit.field": word("share"),
+    "description.run.RunDescription.name": Kind("text", NO_TEXT),
+    "description.run.RunDescription.schedule": instance(DESCRIBED.schedule),
+    "description.run.changed_fields.value": Kind(LAYOUT, None),
+    "description.run.changed_fields.usual": SHOWN,
+    "description.run.differences.other": Kind({}, (None, 5, "text", [1.0])),
+    "ladder.evidence.Evidence.run": Kind(DESCRIBED.plain, (None, 5, "text", [1.0])),
+    "ladder.evidence.Evidence.pieces": Kind((PIECE,), (None, 5, "text", [1.0], (5,))),
+    "ladder.evidence.Piece.rung": integer(2, 0),
+    "ladder.evidence.seal.value": SHOWN,
+    "ladder.rungs.Rung.gpu_hours": number(2.0, -1),
+    **_same(number(0.0).or_none(), "ladder.thresholds.Threshold.at_least ladder.thresholds.Threshold.at_most"),
+    "ladder.thresholds.Threshold.margin.value": Kind(1.0, NO_NUMBER),
+    **_same(Kind("USD", NO_TEXT), "description.expectations.Expectation.unit ladder.thresholds.Threshold.unit"),
+    "ladder.verdicts.is_target.accelerator": Kind("h100", NO_TEXT),  # a machine may have one that nobody knows here
+    "ladder.verdicts.Judgement.value": Kind(1.0, tuple(value for value in NO_NUMBER if value is not None)),
     **{f"{lookup}.name": word(good) for lookup, good in LOOKUPS.items()},
     **_same(Kind(1.0, NO_NUMBER + NOT_FINITE), "elementwise.ceil.value elementwise.floor.value"),
     "elementwise.exp.value": number(1.0, 1e9),
