@@ -379,9 +379,7 @@ VOCABULARY |= {
         integer(2, 0), "pipeline context expert interleave micro_batches vocab_multiple loss_chunks gathered_layers"
     ),
     **_same(Kind(True, (0, 1, "True")), "sequence_parallel reshard_after_forward"),
-    **_same(
-        SWITCH, "first last gradients_stay offload_optimizer packs_qkv side_streams simple"
-    ),
+    **_same(SWITCH, "first last gradients_stay offload_optimizer packs_qkv side_streams simple"),
     **_same(SWITCH, "transposes_attention compiled async_tensor keeps_outputs"),
     **_same(number(4.0, -1), "forward backward saved gradient cached copies_bytes matrices others master copies"),
     **_same(number(4.0, -1), "norm_statistic_bytes score_bytes most_gathered_params bucket_params reduce_bytes"),

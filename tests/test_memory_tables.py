@@ -7,6 +7,7 @@ import pytest
 from lib.architecture import model
 from lib.layout import Layout
 from lib.memory import ledger, profile, tables
+from lib.memory.measured import MEASURED
 
 GIB = 2**30
 MONTH = Layout(data=256, tensor=8, zero_stage=1, seq_len=8192, recompute="full")
@@ -47,6 +48,13 @@ def test_what_is_gathered_is_said_where_something_is():
     gathered = tables.setting(ledger(model("gpt2"), Layout(data=8, zero_stage=3), profile("deepspeed")))
     assert "Gathered" not in held
     assert "Gathered at once: up to 1B parameters" in gathered  # stage3_max_live_parameters = 1e9
+
+
+def test_every_reading_that_lies_far_has_its_cause():
+    far = {name for name, row in MEASURED.items() if row.error is not None and abs(row.error) > 0.1}
+    rows = tables.causes(MEASURED.values()).rows
+    assert far == {name for jobs, _, _ in rows for name in jobs.split("; ")} != set()
+    assert len({cause for *_, cause in rows}) == len(rows)
 
 
 def test_every_line_is_told_about_once():

@@ -198,10 +198,19 @@ def _read(row):
 
 
 def causes(rows):
-    """Why readings lie far from the ledger, for those beyond a tenth.
+    """Why readings lie far from the ledger, for those beyond a tenth; one row for each cause.
 
     Args:
         rows: an iterable of `lib.memory.measured.Measured`.
     """
-    far = [row for row in rows if row.error is not None and abs(row.error) > SHOWN_FROM]
-    return Table(head=("job", "error", "cause"), rows=tuple((r.name, f"{r.error:+.1%}", r.cause) for r in far))
+    alike = {}
+    for row in rows:
+        if row.error is not None and abs(row.error) > SHOWN_FROM:
+            alike.setdefault(row.cause, []).append(row)
+    shown = (("; ".join(row.name for row in far), _span(far), cause) for cause, far in alike.items())
+    return Table(head=("jobs", "error", "cause"), rows=tuple(shown))
+
+
+def _span(rows):
+    low, high = min(row.error for row in rows), max(row.error for row in rows)
+    return f"{low:+.1%}" if low == high else f"{low:+.1%} to {high:+.1%}"

@@ -233,15 +233,19 @@ def _counted(ways):
 
 
 def _ways(job, first):
-    """A row for each lever, whether it is enough alone or not."""
-    neither = "fits already" if job.fit.fits else "not enough alone, or not to be had"
+    """A row for each lever that is enough alone, and one for all others."""
+    row = {"group": "single changes", "convention": _DRIVER}
+    if job.fit.fits:
+        yield Row(label="changes needed", value="none", **row)
+        return
     for lever, way in first.items():
-        row = {"label": lever, "group": "single changes", "convention": _DRIVER}
         if way:
             after = way.fit.found
-            yield Row(value=f"{way.label}: {_gib(after.peak_bytes)}", formula=after.layout.text, **row)
-        else:
-            yield Row(value=neither, **row)
+            yield Row(label=lever, value=f"{way.label}: {_gib(after.peak_bytes)}", formula=after.layout.text, **row)
+    others = [lever for lever, way in first.items() if not way]
+    if others:
+        rest = {"value": f"{len(others)} others", "formula": ", ".join(others)}
+        yield Row(label="not enough alone, or not to be had", **rest, **row)
 
 
 def timeline_view(**given):
