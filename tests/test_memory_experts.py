@@ -133,3 +133,24 @@ def test_layers_for_further_tokens_are_on_the_last_stage():
 def test_a_dense_layer_has_no_experts_to_ask_for():
     with pytest.raises(ValueError, match=r"^with_experts = True: False for a model without experts"):
         saved_bytes(model("llama-3-8b"), Layout(), MEGATRON, with_experts=True)
+
+
+def test_experts_hold_what_they_sent_received_and_got_back_until_it_is_summed():
+    # Megatron-LM, core/transformer/moe/moe_layer.py: custom_forward keeps its names until combine returns
+    layout = Layout(data=4, expert=4, zero_stage=1, seq_len=4096)
+    found = ledger(DEEPSEEK, layout).heaviest.at("experts, forward")
+    terms = {line.name: line.bytes for line in found.terms}
+    sent = 4096 * 4 * 512 * 2  # tokens, experts of each, width, bytes
+    assert terms["experts' outputs in order"] == sent
+    assert terms["tokens on their way"] == 3 * sent
+    assert terms["sums of experts' outputs"] == 2 * sent / 4  # the shared expert's and all
+
+
+def test_without_an_exchange_what_was_sent_is_what_arrives():
+    found = ledger(DEEPSEEK, Layout(zero_stage=1, seq_len=4096)).heaviest.at("experts, forward")
+    assert {line.name: line.bytes for line in found.terms}["tokens on their way"] == 4096 * 4 * 512 * 2
+
+
+@pytest.mark.parametrize(("shape", "profile"), [(model("llama-3-8b"), MEGATRON), (MIXTRAL, TRANSFORMERS)])
+def test_no_copies_where_nothing_is_sent(shape, profile):
+    assert "experts, forward" not in ledger(shape, Layout(), profile).heaviest.event_bytes

@@ -120,6 +120,10 @@ ABOUT = MappingProxyType(
         ),
         "gradient placeholders": About("temporaries", "width of a layer", "tensor", f"{_ENGINE}: get_dummy_wgrad"),
         "scratch of matrix products": About("workspace", "nothing", "nothing", f"{_ENGINE}: get_workspace; cuBLAS"),
+        **_each(
+            _TOKEN_GRADIENT._replace(source="Megatron-LM, core/transformer/moe/moe_layer.py, custom_forward"),
+            *("experts' outputs in order", "tokens on their way", "sums of experts' outputs"),
+        ),
         "scratch of experts' products": About(
             "workspace", "nothing", "nothing", f"{_ENGINE}: get_multi_stream_cublas_workspace, four streams"
         ),

@@ -41,6 +41,9 @@ def of_event(r, event):
     yield from kept_by_pipeline(r)
     if event in OF_THE_LOSS:
         yield from _loss(r, event)
+    elif event == "experts, forward":
+        yield from recomputed(r)
+        yield from _on_their_way(r)
     elif event == "layer, backward":
         yield from recomputed(r)
         yield from _layer_gradients(r)
@@ -55,6 +58,8 @@ def totals(r):
     waiting = total(stored(r, r.part.waiting))
     for event in EVENTS:
         if event in OF_THE_LOSS and is_nothing(r.part.last):
+            continue
+        if event == "experts, forward" and not sends(r):
             continue
         kept = waiting * (r.part.waiting - 1.0) / r.part.waiting if event == "end of backward" else waiting
         allocated = lasting + gradients * gradient_share(r, event) + kept + total(of_event(r, event))
@@ -112,6 +117,25 @@ def _layer_gradients(r):
             ("used", fully_sharded(r)),
         )
         yield Product("reduction buffer", factors)
+
+
+def sends(r):
+    """True where the stage's last layer sends tokens to experts and holds the copies until their outputs are summed."""
+    return bool(r.layers) and r.layers[-1][1] and r.profile.routing == "inside"
+
+
+def _on_their_way(r):
+    """Copies of tokens that one layer's forward holds: what it sent, received, put out and got back, and two sums.
+
+    What is sent and got back is split along the sequence; without an exchange it is one and the same.
+    """
+    sent = r.shape.moe.experts_per_token * r.profile.expert_load
+    row = (("tokens", r.tokens), ("d_model", r.shape.d_model), r.number)
+    over = (("tensor ranks", r.shares["rows"]),)
+    yield Product("experts' outputs in order", (("copies of a token", sent), *row))
+    exchanged = ("exchanges", 1.0 + 2.0 * (r.split.expert > 1))
+    yield Product("tokens on their way", (exchanged, ("copies of a token", sent), *row), over)
+    yield Product("sums of experts' outputs", (("sums", 2 if r.shape.moe.d_ff_shared else 1), *row), over)
 
 
 def _table_gradients(r):

@@ -9,8 +9,8 @@ from lib.memory import activations, plain, weights
 from lib.memory.loss import LOSSES
 
 BF16 = ("bytes", 2.0)
-# Moments of one step at which memory can be highest, in order.
-EVENTS = ("loss, forward", "loss, backward", "head, backward", "layer, backward", "end of backward")
+# Moments of one step at which memory can be highest; the last only where tokens are sent to experts.
+EVENTS = ("loss, forward", "loss, backward", "head, backward", "layer, backward", "end of backward", "experts, forward")
 OF_THE_LOSS = EVENTS[:3]
 
 

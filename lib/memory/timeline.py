@@ -40,8 +40,8 @@ def timeline(found):
         found: a `StageLedger`.
 
     Returns:
-        A tuple of `Moment`: the start, each layer forward, the events of the loss where the stage has them, each layer
-        backward, the end of backward, the optimizer step.
+        A tuple of `Moment`: the start, each layer forward, the last one's experts, the events of the loss where the stage
+        has them, each layer backward, the end of backward, the optimizer step.
 
     Raises:
         TypeError: for what is no `StageLedger`.
@@ -69,8 +69,8 @@ def _moments(found):
     yield _moment("start", r, forward, before)
     for layer in range(1, n + 1):
         yield _moment(f"forward, layer {layer}", r, forward, before + layer / n)
-    for event in found.event_bytes:
-        if event in rank.OF_THE_LOSS:
+    for event in sorted(found.event_bytes, key=rank.EVENTS[-1].__ne__):
+        if event in rank.OF_THE_LOSS or event == rank.EVENTS[-1]:
             yield _moment(event, r, forward, r.part.waiting, events.of_event(r, event))
     for layer in range(n, 0, -1):
         event, share = rank.EVENTS[3], _reduced(forward, n, layer)
