@@ -2,14 +2,17 @@
 
 import errno
 import os
+import re
 import stat
 import tempfile
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 
 from lib import check
 
 LARGEST = 10_000_000  # bytes; what is read here has some thousand
+DEEPEST = 100  # brackets within brackets: more would overflow the stack of a browser, which ends the worker
 
 
 def read_text(path):
@@ -39,6 +42,38 @@ def read_text(path):
         raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: byte {error.start} is no UTF-8 text") from None
+
+
+def nesting(text):
+    """How deep brackets are nested in a text, those in strings included.
+
+    Args:
+        text: of JSON or TOML.
+
+    >>> nesting('{"a": [1, [2]]}')
+    3
+    """
+    check.text(text=text)
+    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", text))
+    return max(accumulate(steps), default=0)
+
+
+def refuse_depth(text):
+    """Refuse a text that is nested deeper than any of our files, before a parser follows it.
+
+    Args:
+        text: of JSON or TOML.
+
+    Raises:
+        ValueError: for more than `DEEPEST` brackets within brackets.
+
+    >>> refuse_depth("[" * 101)
+    Traceback (most recent call last):
+    ...
+    ValueError: nested too deep: at most 100 brackets within brackets
+    """
+    if nesting(text) > DEEPEST:
+        raise ValueError(f"nested too deep: at most {DEEPEST} brackets within brackets")
 
 
 def write_text(path, text, replace=False):

@@ -75,7 +75,7 @@ def test_thresholds_follow_from_the_description():
 
     expected = Expectations(run=RUN)
     assert of(RUN, 5, "mfu").at_least == pytest.approx(0.4 * (1 - 0.07))
-    assert of(RUN, 6, "reserved_bytes").at_most == pytest.approx(1.05 * expected.memory.value)
+    assert of(RUN, 6, "reserved_bytes").at_most == pytest.approx(1.1 * expected.memory.value)
     assert of(RUN, 6, "forecast_loss_low").at_most == expected.loss.range[1]
     assert of(replace(RUN, goodput=0.8), 6, "checkpoint_stall_share").at_most == pytest.approx(0.2)
     # 419 interruptions in 54 days on 16,384 GPUs: 50,677 GPU-hours each, 198 hours of 256 GPUs.
@@ -269,7 +269,7 @@ def test_what_was_edited_is_named(edit, told):
         ('{"evidence": 1, "evidence": 1}', "evidence: given twice"),
         ('{"evidence": NaN}', "NaN: no JSON"),
         ('{"evidence": 1, "run": {}', "Expecting"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "nested too deep"),
     ],
 )
 def test_what_is_no_evidence_is_refused_in_one_line(text, told):

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 
 from lib import check
@@ -17,9 +16,9 @@ from lib.architecture.families import FAMILIES
 from lib.architecture.file_fields import Fields
 from lib.architecture.other_models import INERT, NO_DECODERS, RECURRENT, SAME_AS, TOWERS
 from lib.architecture.transformer import Transformer
+from lib.whole_files import DEEPEST, nesting
 
 _SHOWN = 12  # families that a refusal lists
-DEEPEST = 100  # brackets within brackets: more would overflow the stack of a browser, which ends the worker
 LARGEST_FILE = 10_000_000  # bytes; a configuration has some thousand
 _HYBRID = ", which keeps a state instead of every token's keys: not counted here"
 _NO_DECODER = ", not a decoder-only language model"
@@ -131,16 +130,10 @@ def from_config(config, file="config"):
         raise ValueError(f"{file}: {said}") from None
 
 
-def _depth(text):
-    """How deep brackets are nested, those in strings included."""
-    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", text))
-    return max(accumulate(steps), default=0)
-
-
 def _parsed(raw, file):
     try:
         text = raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw.removeprefix("\ufeff")
-        if _depth(text) > DEEPEST:
+        if nesting(text) > DEEPEST:
             raise ValueError("not a configuration: nested too deep")
         found = json.loads(text, object_pairs_hook=_once)
     except UnicodeDecodeError:

@@ -89,8 +89,9 @@ def parse(text, file="text"):
     """
     check.text(text=text, file=file)
     try:
+        whole_files.refuse_depth(text)
         given = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
     with _at(f"{file}: "):
         return from_table(given, os.path.dirname(file))

@@ -23,7 +23,7 @@ def limit(name, field):
         ValueError: if there is none.
 
     >>> limit("memory", "share").value
-    0.05
+    0.1
     """
     row = check.lookup(THRESHOLDS, name=name)
     check.choice(tuple(row.facts), field=field)

@@ -35,9 +35,10 @@ def parse(text, file="text"):
     """
     check.text(text=text, file=file)
     try:
+        whole_files.refuse_depth(text)
         given = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_once)
         return _evidence(given)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{file}: {error}") from None
 
 
