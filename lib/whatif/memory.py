@@ -198,7 +198,7 @@ def _stages(job):
     return Chart(
         title=f"Stage {heaviest} is the heaviest and {job.verdict}.",
         alt=f"Stacked bars of memory, one for each of {len(bands)} pipeline stages; the highest is stage {heaviest}.",
-        x=Axis(label="pipeline stage"),
+        x=Axis(label="pipeline stage (from 0)"),
         y=Axis(label="memory of one GPU at its peak (GiB)"),
         series=_series(bands, "bars"),
         references=_lines(job),
@@ -265,7 +265,7 @@ def timeline_view(**given):
         chart=Chart(
             title=f"Highest at {highest.name}.",
             alt="Bands of memory over the moments of one step: they rise layer by layer, peak, and fall again.",
-            x=Axis(label="moments of one step, in order"),
+            x=Axis(label="moments of one step (in order)"),
             y=Axis(label="memory given out on the heaviest GPU (GiB)"),
             series=_series([_banded(moment.by_group) for moment in moments], "line"),
             references=_lines(job),
