@@ -40,8 +40,8 @@ def timeline(found):
         found: a `StageLedger`.
 
     Returns:
-        A tuple of `Moment`: the start, each layer forward, the last one's experts, the events of the loss where the stage
-        has them, each layer backward, the end of backward, the optimizer step.
+        A tuple of `Moment`: the start, each layer forward, the last one's experts, the events of the loss where the
+        stage has them, each layer backward, the end of backward, the optimizer step.
 
     Raises:
         TypeError: for what is no `StageLedger`.
