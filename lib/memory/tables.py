@@ -154,11 +154,11 @@ def zero_stages(shape, layouts, profile):
     for layout in layouts:
         found = ledger(shape, layout, profile)
         parts = found.heaviest.peak.by_group
-        rows.append((f"ZeRO {layout.zero_stage}", *(_gib(parts.get(g, 0.0)) for g in groups), _gib(found.peak_bytes)))
+        rows.append((f"{layout.zero_stage}", *(_gib(parts.get(g, 0.0)) for g in groups), _gib(found.peak_bytes)))
     caption = (
         f"GiB on each of {layouts[0].n_gpus} GPUs at its peak. First row: {setting(ledger(shape, layouts[0], profile))}"
     )
-    return Table(head=("stage", *groups, "needed"), rows=tuple(rows), caption=caption)
+    return Table(head=("ZeRO", *groups, "needed"), rows=tuple(rows), caption=caption)
 
 
 def profiles(known, fields):
