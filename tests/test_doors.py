@@ -6,6 +6,7 @@ example and the kind of value that it takes. A name without a kind fails, so tha
 
 import contextlib
 import dataclasses
+import datetime
 import importlib
 import inspect
 import math
@@ -39,6 +40,7 @@ from lib.memory.profiles import MEGATRON
 from lib.memory.timeline import timeline
 from lib.pilot.tensors import tensors
 from lib.plan import A100_FORTNIGHT, Line, Plan
+from lib.readiness import ITEMS, Statement, review
 from lib.recipe import Recipe, Setup, size_and_tokens
 from lib.recipe.advice import PRACTICES, SCALES, Facts, Finding
 from lib.recipe.batches import Ramp
@@ -77,7 +79,7 @@ MEMORY_PARTS += ("tables", "weights")
 ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a ledger has checked
 PILOT_CUTS = ("degrees", "rows", "padded", "device_params", "device_bytes")
 ELSEWHERE += tuple(f"pilot.{name}" for name in ("compiled", "lower", "mesh", "model", "step"))  # start JAX
-ELSEWHERE += ("description.files", "whole_files", "ladder.files")  # tested with files
+ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 
 SEVEN = "7"  # a number in text, which only a control reads
@@ -249,6 +251,10 @@ EXAMPLES = (
     EVIDENCE := Evidence(run=DESCRIBED.plain, pieces=(PIECE,)),
     CLIMB := evaluate(DESCRIBED, EVIDENCE),
     CLIMB.verdicts[1],
+    ITEMS["resume"],
+    STATEMENT := Statement(statement="done", date=datetime.date(2026, 11, 29), approved_gpu_hours=1e6),
+    REVIEWED := review(DESCRIBED, {"configs": STATEMENT}),
+    REVIEWED.states[0],
     Judgement(threshold=RUNG.thresholds[0], value=0.01),
     Change(label="ZeRO 1", fit=FITTED, saved_bytes=1e9),
 )
@@ -437,6 +443,17 @@ VOCABULARY |= {
     "measured": Kind({"loss": 0.01}, (None, 5, {}, {"loss": None}, {"loss": "0.01"}, {"loss": True})),
     "time": Kind("2026-11-29T22:00:00+00:00", (*NO_TEXT, "", "yesterday", "2026-11-29T22:00:00")),
     "usual": SHOWN,
+    **_same(Kind("text", NO_TEXT), "key statement owner signed artefact sha256 found_sha256 revision escalation"),
+    "date": Kind(STATEMENT.date, (5, "2026-11-29", 1.5)),
+    "approved_gpu_hours": positive(1e6).or_none(),
+    "needs": Kind((), (None, 5, "text", [1.0], ("owners",))),
+    "measures": Kind((), (None, 5, "text", [1.0])),
+    "reasons": Kind((), (None, 5, "text", [1.0])),
+    "item": instance(ITEMS["resume"]),
+    "state": word("stated"),
+    "statements": Kind({}, (None, 5, "text", {"configs": 5})),
+    "review": instance(REVIEWED),
+    "climb": instance(CLIMB),
 }
 
 # Where a name means something else than elsewhere.
@@ -463,6 +480,9 @@ EXCEPTIONS = {
     "ladder.thresholds.Threshold.margin.value": Kind(1.0, NO_NUMBER),
     **_same(Kind("USD", NO_TEXT), "description.expectations.Expectation.unit ladder.thresholds.Threshold.unit"),
     "ladder.verdicts.is_target.accelerator": Kind("h100", NO_TEXT),  # a machine may have one that nobody knows here
+    "readiness.review.State.statement": instance(STATEMENT),
+    "readiness.review.Review.states": Kind((), (None, 5, "text", [1.0])),
+    "readiness.review.Statement.threshold": Kind("text", NO_TEXT),
     "ladder.verdicts.Judgement.value": Kind(1.0, tuple(value for value in NO_NUMBER if value is not None)),
     **{f"{lookup}.name": word(good) for lookup, good in LOOKUPS.items()},
     **_same(Kind(1.0, NO_NUMBER + NOT_FINITE), "elementwise.ceil.value elementwise.floor.value"),

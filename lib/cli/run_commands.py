@@ -65,7 +65,7 @@ def new_run(path, replace, as_json, explain, **given):
     if os.path.lexists(path) and not replace:
         raise click.UsageError(f"{path}: there is such a file; --replace writes over it")
     given = {name: value for name, value in given.items() if value is not None}
-    with _refusals():
+    with refusals():
         run = _described(given | _answers(given))
         try:
             write(path, run, replace)
@@ -91,7 +91,7 @@ def ladder(path, evidence, as_json, explain):
     from lib.description import read
     from lib.whatif import run_card, text
 
-    with _refusals():
+    with refusals():
         run = read(path)
         found = None if evidence is None else pilot.read(evidence)
         try:
@@ -147,7 +147,7 @@ def _json(plain):
 
 
 @contextmanager
-def _refusals():
+def refusals():
     """Refusals of the library in one line, in the words of the command."""
     try:
         yield
