@@ -183,9 +183,10 @@ def readings(rows):
         rows: an iterable of `lib.memory.measured.Measured`.
     """
     return Table(
-        head=("job", "counter", "read", "predicted", "error", "above the states"),
+        head=("job", "counter", "read", "said first", "predicted", "error", "above the states"),
         rows=tuple((r.name, r.counter, *_read(r)) for r in rows),
-        caption="GiB a GPU. Above the states: the error as a part of what is not weights, gradients and optimizer.",
+        caption="GiB a GPU. Said first: what the ledger said before anyone looked at a reading that came after the "
+        "profiles. Above the states: the error as a part of what is not weights, gradients and optimizer.",
     )
 
 
@@ -193,8 +194,9 @@ def _read(row):
     low, high = (_gib(end) for end in row.range_bytes)
     predicted = low if low == high else f"{low} to {high}"
     if row.error is None:
-        return ("fits" if row.fits else "ran out", predicted, "", "")
-    return _gib(row.peak_bytes), predicted, f"{row.error:+.1%}", f"{row.error_above_states:+.1%}"
+        return ("fits" if row.fits else "ran out", "", predicted, "", "")
+    first = _gib(row.first_bytes) if row.first_bytes else ""
+    return _gib(row.peak_bytes), first, predicted, f"{row.error:+.1%}", f"{row.error_above_states:+.1%}"
 
 
 def causes(rows):
