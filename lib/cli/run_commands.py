@@ -67,12 +67,13 @@ def new_run(path, replace, as_json, explain, **given):
     given = {name: value for name, value in given.items() if value is not None}
     with refusals():
         run = _described(given | _answers(given))
+        said = _said(run, as_json, explain)
         try:
             write(path, run, replace)
         except FileExistsError:
             raise click.UsageError(f"{path}: there is such a file; --replace writes over it") from None
     click.echo(f"{path}: written", err=True)
-    _show_run(run, as_json, explain)
+    click.echo(said)
 
 
 @click.command()
@@ -97,11 +98,12 @@ def ladder(path, evidence, as_json, explain):
         try:
             climb = pilot.evaluate(run, found)
         except ValueError as error:
-            raise ValueError(f"{evidence}: {error}") from None
-    if as_json:
-        click.echo(_json(run_card.run_dict(run) | run_card.ladder_dict(climb)))
-    else:
-        click.echo(text.view_text(run_card.ladder_view(climb), explain))
+            raise ValueError(f"{evidence or path}: {error}") from None
+        if as_json:
+            said = _json(run_card.run_dict(run) | run_card.ladder_dict(climb))
+        else:
+            said = text.view_text(run_card.ladder_view(climb), explain)
+    click.echo(said)
 
 
 def _answers(given):
@@ -133,13 +135,10 @@ def _described(given):
     return from_table(table)
 
 
-def _show_run(run, as_json, explain):
+def _said(run, as_json, explain):
     from lib.whatif import run_card, text
 
-    if as_json:
-        click.echo(_json(run_card.run_dict(run)))
-    else:
-        click.echo(text.view_text(run_card.run_view(run), explain))
+    return _json(run_card.run_dict(run)) if as_json else text.view_text(run_card.run_view(run), explain)
 
 
 def _json(plain):
