@@ -94,7 +94,7 @@ def test_each_rung_costs_more_than_the_one_below_and_the_last_is_the_run():
     hours = [rung.gpu_hours for rung in RUNGS]
     assert hours == sorted(hours)
     assert hours[-1] == Expectations(run=RUN).gpu_hours
-    assert sum(hours[:-1]) < 0.02 * hours[-1]
+    assert evaluate(RUN).rehearsal_gpu_hours == sum(hours[:-1]) < 0.02 * hours[-1]
     assert [rung.cost_usd for rung in RUNGS] == [pytest.approx(2.5 * hour) for hour in hours]
 
 
@@ -228,6 +228,20 @@ def test_evidence_of_another_run_is_refused_with_the_field_that_differs():
     other = replace(RUN, mfu=0.5)
     with pytest.raises(ValueError, match=r"^run\.speed\.mfu = 0\.4: 0\.5 in the description; .* another run"):
         climb(piece(1), run=other)
+
+
+def test_pieces_are_added_to_a_file_of_the_same_run_only(tmp_path):
+    path = str(tmp_path / "evidence.json")
+    files.add(path, RUN, piece(1))
+    files.add(path, RUN, piece(2), piece(3))
+    assert [one.rung for one in files.read(path).pieces] == [1, 2, 3]
+    before = (tmp_path / "evidence.json").read_bytes()
+    other = replace(RUN, mfu=0.5)
+    with pytest.raises(ValueError, match=r"evidence\.json: run\.speed\.mfu = 0\.4: 0\.5"):
+        files.add(path, other, replace(piece(4), run_digest=other.digest))
+    with pytest.raises(ValueError, match=r"^pieces\[3\]\.run_digest = "):
+        files.add(path, RUN, replace(piece(4), run_digest=other.digest))
+    assert (tmp_path / "evidence.json").read_bytes() == before
 
 
 def test_a_new_name_makes_no_other_run():

@@ -5,6 +5,7 @@
 
 from lib.ladder.evidence import Evidence as Evidence
 from lib.ladder.evidence import Piece as Piece
+from lib.ladder.files import add as add
 from lib.ladder.files import parse as parse
 from lib.ladder.files import read as read
 from lib.ladder.files import write as write

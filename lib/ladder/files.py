@@ -2,9 +2,11 @@
 
 import json
 import math
+import os
 from dataclasses import fields
 
 from lib import check, whole_files
+from lib.description.run import RunDescription
 from lib.ladder.evidence import FORM, MAPPINGS, Evidence, Piece, flat, seal
 
 _ENDLESS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # JSON has none of them
@@ -103,6 +105,35 @@ def write(path, evidence, replace=False):
     """
     check.instance(Evidence, evidence=evidence)
     whole_files.write_text(path, evidence.to_json(), replace=replace)
+
+
+def add(path, run, *pieces):
+    """Put pieces behind those of a file of evidence, whole or not at all; a new file where there is none.
+
+    Args:
+        path: of the file.
+        run: the `RunDescription` that they were measured for.
+        pieces: each a `Piece`.
+
+    Returns:
+        The `Evidence` that the file now holds.
+
+    Raises:
+        TypeError: for something else.
+        ValueError: for a file that is of another run, was edited or cannot be read; it is left as it is.
+        OSError: if it cannot be written.
+
+    Source: as `read`.
+    """
+    check.instance(RunDescription, run=run)
+    known = read(path) if os.path.lexists(path) else Evidence(run=run.plain)
+    try:
+        known.refuse_other(run)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    found = Evidence(run=run.plain, pieces=(*known.pieces, *pieces))
+    write(path, found, replace=True)
+    return found
 
 
 def _refuse_constant(word):

@@ -1,5 +1,6 @@
 """Which rungs evidence passes, and by what margin: no evidence is no pass, and none is passed above a failure."""
 
+import math
 from dataclasses import dataclass
 
 from lib import check, hardware
@@ -134,6 +135,11 @@ class Climb:
     def highest(self):
         """The highest rung that is passed, 0 for none."""
         return sum(verdict.passed for verdict in self.verdicts)
+
+    @property
+    def rehearsal_gpu_hours(self):
+        """What all rungs below the full run take together."""
+        return math.fsum(verdict.rung.gpu_hours for verdict in self.verdicts[:-1])
 
     @property
     def next(self):

@@ -8,7 +8,7 @@ from lib.description import Expectation, Expectations
 from lib.ladder import Climb
 from lib.memory import changes
 from lib.scaling import law
-from lib.units import show, show_roughly
+from lib.units import HOURS_PER_DAY, show, show_roughly
 from lib.whatif.model import Check, Row, View
 
 _FIELDS = tuple(field.name for field in fields(Expectation))
@@ -38,7 +38,7 @@ def ladder_view(climb):
         TypeError: for something else.
     """
     check.instance(Climb, climb=climb)
-    rows = tuple(row for verdict in climb.verdicts for row in _rung_rows(verdict))
+    rows = (*(row for verdict in climb.verdicts for row in _rung_rows(verdict)), *_rehearsal_rows(climb))
     checks = tuple(_rung_check(verdict) for verdict in climb.verdicts)
     return View(title=_climbed(climb), rows=rows, checks=checks, notes=_notes(Expectations(run=climb.run)))
 
@@ -71,7 +71,8 @@ def ladder_dict(climb):
     """
     check.instance(Climb, climb=climb)
     rungs = [_rung_dict(verdict) for verdict in climb.verdicts]
-    return {"digest": climb.run.digest, "highest_passed": climb.highest, "rungs": rungs}
+    costs = {"rehearsal_gpu_hours": climb.rehearsal_gpu_hours}
+    return {"digest": climb.run.digest, "highest_passed": climb.highest, **costs, "rungs": rungs}
 
 
 def _rung_dict(verdict):
@@ -157,6 +158,18 @@ def _rung_rows(verdict):
     cost = "" if rung.cost_usd is None else f", {show(rung.cost_usd, 'USD')}"
     yield Row(label="takes", value=f"{show(rung.gpu_hours, 'GPU-hours')}{cost}", group=group)
     yield Row(label="if it fails", value=rung.failure, group=group)
+
+
+def _rehearsal_rows(climb):
+    """The ladder beside one day of the full run, in which a fault that it would have shown goes unnoticed."""
+    hours, group = climb.rehearsal_gpu_hours, "What climbing costs"
+    day = climb.run.cluster.n_gpus * HOURS_PER_DAY
+    whole = climb.verdicts[-1].rung.gpu_hours
+    share = f"{hours:.6g} / {whole:.6g}"
+    yield Row(label="rungs 1 to 6", value=hours, unit="GPU-hours", group=group, formula="the sum")
+    yield Row(label="of the full run", value=hours / whole, unit="%", group=group, formula=share)
+    held = f"{climb.run.cluster.n_gpus:,} GPUs x 24 h"
+    yield Row(label="a day of a fault at full scale", value=day, unit="GPU-hours", group=group, formula=held)
 
 
 def _measured(one):
