@@ -6,7 +6,7 @@ import pytest
 
 from lib.architecture import Transformer, model
 from lib.layout import Layout
-from lib.memory import PROFILES, ledger, logit_bytes, state_bytes
+from lib.memory import PROFILES, ledger, logit_bytes, saved_bytes, state_bytes
 from lib.memory.profiles import DEEPSPEED, MEGATRON, SIMPLE
 from lib.memory.states import shard_counts
 
@@ -235,3 +235,13 @@ def test_a_loss_in_parts_holds_the_logits_of_one_part():
         sum(line.bytes for line in stage.at("loss, forward").terms if line.name == "logits") for stage in (parts, whole)
     )
     assert eight == 8 * one
+
+
+def test_a_layernorm_is_one_kernel_whatever_the_framework_does_to_an_rmsnorm():
+    """PyTorch, aten/native/layer_norm: input, mean and deviation are saved; LlamaRMSNorm of transformers upcasts."""
+    tokens, width = 8 * 1024, 768
+    gpt2, llama = (replace(model("gpt2"), norm=norm) for norm in ("layer", "rms"))
+    upcast = replace(MEGATRON, norm="upcast")
+    saved = [saved_bytes(shape, Layout(micro_batch=8, seq_len=1024), upcast) for shape in (gpt2, llama)]
+    assert saved[0]["attention norm, input"] == 2 * tokens * width
+    assert saved[1]["attention norm, input"] == 4 * tokens * width

@@ -51,7 +51,7 @@ def selective_tensors(shape, profile, with_experts=False):
 
 def norm_tensors(shape, profile, name, readers):
     """What a norm over d_model saves, the input of the projections behind it included."""
-    before, besides = norm_bytes(profile)
+    before, besides = norm_bytes(shape, profile)
     after = inputs(profile) * (readers if profile.norm == "autocast" else 1)
     roots = 1 if shape.norm == "rms" else 2  # a mean and a deviation
     return (
@@ -66,12 +66,15 @@ def inputs(profile):
     return PRECISIONS[profile.precision].inputs
 
 
-def norm_bytes(profile):
+def norm_bytes(shape, profile):
     """Bytes a number of d_model that a norm saves: its input, and what it saves besides its output.
 
-    The output is the input of the projections behind it; under autocast every projection casts a copy of its own.
+    The output is the input of the projections behind it; under autocast every projection casts a copy of its own. How
+    an RMSNorm is written decides what it keeps; LayerNorm is one kernel in PyTorch, and widened by autocast alone.
     """
     n = numbers(profile)
+    if shape.norm != "rms" and profile.norm in ("upcast", "composite"):
+        return n, 0.0
     narrow = {"fused": (n, 0.0), "plain": (n, n)}
     in_fp32 = {"wide": (4.0, 0.0), "upcast": (4.0, n), "composite": (4.0, 4.0), "autocast": (4.0, 4.0)}
     return (narrow | in_fp32)[profile.norm]
@@ -137,7 +140,7 @@ def _head_norms(shape, profile):
         return ()
     width = shape.attention_width + shape.kv_width
     roots = shape.n_heads + shape.n_kv_heads if shape.qk_norm == "head" else 2
-    before, besides = norm_bytes(profile)
+    before, besides = norm_bytes(shape, profile)
     saved = width * (before + besides) + roots * profile.norm_statistic_bytes
     return (Tensor("query and key norms", saved, "parts"),)
 
@@ -147,7 +150,7 @@ def _latent(shape, profile):
     latent, heads = shape.latent, numbers(profile) * shape.n_heads
     norm = norm_tensors(shape, profile, "attention", 2)
     width = (latent.q_rank or 0) + latent.kv_rank
-    before, besides = norm_bytes(profile)
+    before, besides = norm_bytes(shape, profile)
     vectors = width * (before + besides + inputs(profile)) + 2.0 * profile.norm_statistic_bytes
     saved = (Tensor("latent vectors and their norms", vectors, "rows"),)
     saved += (Tensor("queries", heads * latent.head_dim, "parts", True),)
@@ -172,7 +175,7 @@ def _behind(shape, profile):
     """Norms of the outputs of attention and MLP (Gemma 2): their outputs are added, so only the inputs are saved."""
     if shape.norms_per_layer < 4:
         return ()
-    before, besides = norm_bytes(profile)
+    before, besides = norm_bytes(shape, profile)
     saved = 2 * (shape.d_model * (before + besides) + profile.norm_statistic_bytes)
     return (Tensor("norms of outputs", saved, "rows"),)
 
