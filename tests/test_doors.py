@@ -373,7 +373,7 @@ LOOKUPS = {
     "scaling.refits.refit": "240 points",
     "compute.speeds.speed": "llama 3 8b, megatron-lm",
     "recipe.published_runs.published_run": "Llama 65B",
-    "plan.Plan.days_if_counted": "Megatron-LM",
+    "plan.plan.Plan.days_if_counted": "Megatron-LM",
     **dict.fromkeys(("facts.load", "facts.sources"), "models"),
 }
 PAIR = Kind((1e8, 1e10), (None, 5, (1.0,), (0.0, 1.0), (2.0, 1.0), ("a", "b"), (1.0, math.inf)))
@@ -538,8 +538,8 @@ EXCEPTIONS = {
     "architecture.kv_cache.kv_cache_bytes.context": whole(8192),
     "architecture.kv_cache.next_token_bytes.context": number(8192, -1, 1.5),
     "architecture.shapes.search.constraints": instance(RULES).or_none(),
-    "plan.Brief.model": Kind("llama-3-8b", (*NO_TEXT, "no such thing")),
-    **_same(SHOWN, "plan.Line.step plan.Line.label plan.Line.value plan.Line.unit"),
+    "plan.brief.Brief.model": Kind("llama-3-8b", (*NO_TEXT, "no such thing")),
+    **_same(SHOWN, " ".join(f"plan.running.Line.{n}" for n in ("step", "label", "value", "unit"))),
     **_same(SHOWN, "facts.Fact.value facts.Fact.read facts.Entry.get.default facts.parse.words"),
     **_same(word("AdamW"), "recipe.published_runs.PublishedRun.optimizer"),
     **_same(word("cosine"), "recipe.published_runs.PublishedRun.schedule"),
