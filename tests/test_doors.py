@@ -389,7 +389,7 @@ VOCABULARY |= {
     **_same(SWITCH, "transposes_attention compiled async_tensor keeps_outputs"),
     **_same(number(4.0, -1), "forward backward saved gradient cached copies_bytes matrices others master copies"),
     **_same(number(4.0, -1), "norm_statistic_bytes score_bytes most_gathered_params bucket_params reduce_bytes"),
-    **_same(number(4.0, -1), "workspace_bytes expert_workspace_bytes fragmentation bytes_each"),
+    **_same(number(4.0, -1), "workspace_bytes expert_workspace_bytes kernel_bytes fragmentation bytes_each"),
     **_same(positive(2.0), "weights gradients waiting tokens"),
     **_same(number(0.1, -0.1, 1.1), "hidden_dropout attention_dropout"),
     **_same(whole(8.0), "shards multiple chunks"),

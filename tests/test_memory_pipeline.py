@@ -30,7 +30,9 @@ def test_torch_keeps_outputs_and_receive_buffers_of_every_micro_batch():
     assert "received inputs" not in first
     assert last["received inputs"] == 3 * ROW  # the fourth waits, and is its first layer's input
     assert "received gradients" not in last
-    assert last["logits of earlier micro-batches"] == 3 * 4096 * 128_256 * 2
+    assert last["logits of micro-batches"] == 4 * 4096 * 128_256 * 2
+    forward = _terms(_layout(), 1, "loss, forward")
+    assert forward["logits of micro-batches"] == 3 * 4096 * 128_256 * 2  # the loss counts those it reads
 
 
 def test_without_a_pipeline_nothing_of_the_kind_is_kept():
@@ -71,3 +73,12 @@ def test_grouped_products_have_scratch_memory_for_each_of_four_streams():
     dense = ledger(LLAMA, Layout()).heaviest
     assert {term.name: term.bytes for term in mixtral.peak.terms}["scratch of experts' products"] == 4 * 32 * 2**20
     assert "scratch of experts' products" not in {term.name for term in dense.peak.terms}
+
+
+@pytest.mark.parametrize(("zero_stage", "each"), [(0, 4.0), (1, 2.0 / 8)])
+def test_deepspeed_lays_gradients_end_to_end_before_its_step(zero_stage, each):
+    # zero/stage_1_and_2.py: flatten(averaged_gradients).to(fp32); fp16/fused_optimizer.py flattens FP32 ones
+    found = ledger(LLAMA, Layout(data=8, zero_stage=zero_stage), profile("Megatron-DeepSpeed 2022")).stages[0]
+    terms = {term.name: term.bytes for term in found.at("layer, backward").terms}
+    assert terms["gradients end to end"] == each * found.rank.held.total
+    assert terms["kernels"] == (1573 - 512) * 2**20  # bigscience, chronicles-prequel.md: 1573MiB for cuda kernels

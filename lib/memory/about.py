@@ -128,15 +128,19 @@ ABOUT = MappingProxyType(
             "workspace", "nothing", "nothing", f"{_ENGINE}: get_multi_stream_cublas_workspace, four streams"
         ),
         **_each(_PIPELINE, "received inputs", "received gradients", "outputs of pieces"),
-        "logits of earlier micro-batches": _PIPELINE._replace(group="logits and loss"),
+        "logits of micro-batches": _PIPELINE._replace(group="logits and loss"),
         **_each(_GATHERED, "gathered weights", "gathered tables", "gathered layers"),
         **_each(_BUFFER, "reduction buffer", "unreduced gradients"),
         "reduction bucket": About(
             "reduction buffers", "the bucket's size", "a smaller bucket", "DeepSpeed, runtime/zero/config.py"
         ),
+        "gradients end to end": _BLOCKS._replace(
+            grows_with=_MODEL, source="DeepSpeed, runtime/zero/stage_1_and_2.py and fp16/fused_optimizer.py: step"
+        ),
         **_each(_BLOCKS, "all-gather stream", "reduce-scatter stream", "blocks of the loss"),
         **_each(_BLOCKS, "blocks of a layer's forward", "blocks of gathered sequences", "fragmentation"),
         "driver's context": About("driver", "nothing", "nothing", "pytorch/pytorch issue 107667"),
+        "kernels": About("driver", "nothing", "CUDA 11.7 and later", "the profile names it"),
         "communicators": About("driver", "kinds of groups", "fewer kinds of parallelism", "NVIDIA/nccl issue 964"),
     }
 )

@@ -38,7 +38,7 @@ def event_terms(r, event):
 def of_event(r, event):
     """What one event brings, beside states, constant buffers and stored activations."""
     yield from gathered(r, event)
-    yield from kept_by_pipeline(r)
+    yield from kept_by_pipeline(r, event)
     if event in OF_THE_LOSS:
         yield from _loss(r, event)
     elif event == "experts, forward":
@@ -146,8 +146,11 @@ def _table_gradients(r):
         yield Product("reduction buffer", factors)
 
 
-def kept_by_pipeline(r):
-    """What a pipeline keeps of every micro-batch until the step is over; inputs that wait are their layers' own."""
+def kept_by_pipeline(r, event):
+    """What a pipeline keeps of every micro-batch until the step is over.
+
+    Inputs that wait are their layers' own, and the loss counts its logits as long as it goes forward.
+    """
     split, part = r.split, r.part
     if not r.profile.keeps_outputs or (not hasattr(split.pipeline, "shape") and split.pipeline == 1):
         return
@@ -158,8 +161,9 @@ def kept_by_pipeline(r):
     yield Product("received inputs", (("micro-batches", n * (part.pieces - part.first) - waiting), *row), over)
     yield Product("received gradients", (("micro-batches", n * (part.pieces - part.last)), *row), over)
     yield Product("outputs of pieces", (("micro-batches", n * (part.pieces - part.last)), *row), over)
-    logits = (("micro-batches", n - 1.0), ("tokens", r.tokens), head_rows(r), r.number, used, ("last", part.last))
-    yield Product("logits of earlier micro-batches", logits, (("tensor", split.tensor),))
+    earlier = ("micro-batches", 1.0 * n - (event == "loss, forward"))
+    logits = (earlier, ("tokens", r.tokens), head_rows(r), r.number, used, ("last", part.last))
+    yield Product("logits of micro-batches", logits, (("tensor", split.tensor),))
 
 
 def unreduced_share(r):

@@ -1,4 +1,4 @@
-"""Blocks that PyTorch's allocator keeps and nobody can use at the peak, where a framework works on several streams."""
+"""Blocks that PyTorch's allocator keeps and nobody can use at the peak: of other streams, of the optimizer's step."""
 
 from lib.memory import activations, plain
 from lib.memory.rank import (
@@ -19,6 +19,7 @@ from lib.memory.terms import Product
 
 def cached(r, event):
     """Blocks that the allocator keeps and nobody can use at the peak; a fraction of what is allocated comes on top."""
+    yield from _step_blocks(r)
     if not r.profile.side_streams:
         return
     used, each = fully_sharded(r), ("bytes", PRECISIONS[r.profile.precision].compute)
@@ -31,6 +32,19 @@ def cached(r, event):
         yield Product("reduce-scatter stream", factors, (("ranks", r.shards[1]),))
     yield from _loss_blocks(r, event)
     yield from _forward_blocks(r, event)
+
+
+def _step_blocks(r):
+    """Gradients end to end before they become those of the step: one block, longer than any that activations leave.
+
+    Without ZeRO they are FP32 by then.
+    """
+    each = PRECISIONS[r.profile.precision].gradients
+    if r.profile.optimizer_step == "fp32 gradients" and each < 4.0:
+        each = each + (4.0 - each) * (r.shards[2] <= 1)
+        yield Product(
+            "gradients end to end", (("parameters", r.held.total), ("bytes", each)), (("ranks", r.shards[2]),)
+        )
 
 
 def _loss_blocks(r, event):

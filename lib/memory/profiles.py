@@ -74,6 +74,7 @@ class Profile:
         async_tensor: True if tensor ranks gather and reduce inside their products, which hold one gathered sequence at
             a time (torchtitan's async TP).
         keeps_outputs: True if a pipeline keeps outputs and receive buffers of every micro-batch until the step is over.
+        kernel_bytes: kernels that a process loads at its start, above the driver's context (before CUDA 11.7).
         workspace_bytes: scratch memory of matrix products.
         expert_workspace_bytes: the same of the experts' grouped products, a part for each of their streams.
         fragmentation: what the allocator holds over what is allocated, as a fraction of it.
@@ -123,6 +124,7 @@ class Profile:
     side_streams: bool = False
     async_tensor: bool = False
     keeps_outputs: bool = False
+    kernel_bytes: float = 0.0
     workspace_bytes: float = 0.0
     expert_workspace_bytes: float = 0.0
     fragmentation: float = 0.0
@@ -135,7 +137,7 @@ class Profile:
         check.fields(self, boolean="transposes_attention compiled async_tensor keeps_outputs")
         check.fields(self, non_negative="norm_statistic_bytes score_bytes most_gathered_params bucket_params")
         check.fields(self, non_negative="dropout_mask_bytes reduce_bytes workspace_bytes fragmentation")
-        check.fields(self, non_negative="expert_workspace_bytes")
+        check.fields(self, non_negative="expert_workspace_bytes kernel_bytes")
         check.fields(self, natural="most_zero_with_pipeline")
         check.fields(self, positive="expert_load")
         check.fields(self, share="hidden_dropout attention_dropout")
@@ -250,14 +252,16 @@ DEEPSPEED = Profile(
 MEGATRON_DEEPSPEED = replace(
     DEEPSPEED,
     name="Megatron-DeepSpeed 2022",
-    source="bigscience-workshop/Megatron-DeepSpeed of 2022: fused softmax and GELU, no flash attention, no buckets",
+    source="bigscience-workshop/Megatron-DeepSpeed of 2022: fused softmax and GELU, no flash attention; DeepSpeed "
+    "of 2022, zero/stage_1_and_2.py: reduce_gradients makes a bucket under a pipeline; kernels: 1573 MiB at the start, "
+    "by bigscience's chronicles-prequel.md",
     attention="eager",
     mlp="fused",
     hidden_dropout=0.1,
     attention_dropout=0.1,
     vocab_multiple=128,
     loss="megatron",
-    bucket_params=0.0,
+    kernel_bytes=(1573.0 - 512.0) * MIB,
 )
 TRANSFORMERS = Profile(
     name="transformers 5",

@@ -109,6 +109,8 @@ def driver(r):
     split = r.split
     degrees = (split.data * split.context, split.tensor, split.pipeline, split.expert)
     yield Product("driver's context", (("bytes", CONTEXT_BYTES),))
+    if r.profile.kernel_bytes:
+        yield Product("kernels", (("bytes", r.profile.kernel_bytes),))
     groups = sum((degree > 1) * 1.0 for degree in degrees)
     if not is_nothing(groups):
         yield Product("communicators", (("groups", groups), ("bytes", NCCL_BYTES)))
