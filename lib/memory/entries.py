@@ -259,7 +259,8 @@ def _part(shape, one):
 def _n_expert_layers(shape, one):
     if not shape.moe:
         return 0
-    return sum(map(shape.has_experts, range(one.first_layer, one.first_layer + one.n_layers)))
+    before = shape.moe.n_layers_of(one.first_layer) if one.first_layer else 0
+    return shape.moe.n_layers_of(one.first_layer + one.n_layers) - before
 
 
 def _phase(name, event, products, r, allocated):

@@ -38,7 +38,8 @@ def event_terms(r, event):
 def of_event(r, event):
     """What one event brings, beside states, constant buffers and stored activations."""
     yield from gathered(r, event)
-    yield from kept_by_pipeline(r, event)
+    if r.profile.keeps_outputs:
+        yield from kept_by_pipeline(r, event)
     if event in OF_THE_LOSS:
         yield from _loss(r, event)
     elif event == "experts, forward":
@@ -152,7 +153,7 @@ def kept_by_pipeline(r, event):
     Inputs that wait are their layers' own, and the loss counts its logits as long as it goes forward.
     """
     split, part = r.split, r.part
-    if not r.profile.keeps_outputs or (not hasattr(split.pipeline, "shape") and split.pipeline == 1):
+    if not hasattr(split.pipeline, "shape") and split.pipeline == 1:
         return
     used = ("used", (split.pipeline > 1) * 1.0)
     row = (("tokens", r.tokens), ("d_model", r.shape.d_model), r.number, used)

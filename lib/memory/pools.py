@@ -19,7 +19,8 @@ from lib.memory.terms import Product
 
 def cached(r, event):
     """Blocks that the allocator keeps and nobody can use at the peak; a fraction of what is allocated comes on top."""
-    yield from _step_blocks(r)
+    if r.profile.optimizer_step == "fp32 gradients":
+        yield from _step_blocks(r)
     if not r.profile.side_streams:
         return
     used, each = fully_sharded(r), ("bytes", PRECISIONS[r.profile.precision].compute)
@@ -40,7 +41,7 @@ def _step_blocks(r):
     Without ZeRO they are FP32 by then.
     """
     each = PRECISIONS[r.profile.precision].gradients
-    if r.profile.optimizer_step == "fp32 gradients" and each < 4.0:
+    if each < 4.0:
         each = each + (4.0 - each) * (r.shards[2] <= 1)
         yield Product(
             "gradients end to end", (("parameters", r.held.total), ("bytes", each)), (("ranks", r.shards[2]),)
