@@ -18,8 +18,7 @@ _BANDS = ("weights", "gradients", "optimizer states", "activations", "logits and
 _REST = "everything else"
 _SMALL = 0.002  # of the total: lines below it are added up
 _LEVERS = ("recomputation", "ZeRO", "tensor", "pipeline", "context", "micro-batch", "sequence parallelism")
-_LEVERS += ("gradients in BF16", "moments in BF16", "8-bit moments", "optimizer states in the host's memory")
-_LEVERS += ("loss in 8 parts", "flash attention", "fused MLP")
+_FRAMEWORK = "a setting of the framework"  # whatever else a change may name: states, loss, kernels
 _DRIVER = "the driver's counter, as nvidia-smi shows it"
 
 
@@ -210,10 +209,9 @@ def fit_view(**given):
     """Which single change would make it fit?"""
     job = _job(**given)
     ways = () if job.fit.fits else changes(job.ledger, job.device, job.headroom)
-    first = {lever: next((way for way in ways if way.label.startswith(lever)), None) for lever in _LEVERS}
     return View(
-        title=_fit_title(job, [way for way in first.values() if way]),
-        rows=(*_ways(job, first), *_totals(job)),
+        title=_fit_title(job, _first(ways)),
+        rows=(*_ways(job, _first(ways)), *_totals(job)),
         checks=(job.check,),
         notes=(*job.notes, "Each line changes one thing. The GPUs and the batch stay as they are."),
     )
@@ -232,20 +230,25 @@ def _counted(ways):
     return "one single change" if len(ways) == 1 else f"{len(ways)} single changes"
 
 
+def _first(ways):
+    """Lever -> its smallest change that is enough; the changes come with the smallest first."""
+    found = {}
+    for way in ways:
+        lever = next((lever for lever in _LEVERS if way.label.startswith(lever)), _FRAMEWORK)
+        found.setdefault(lever, way)
+    return found
+
+
 def _ways(job, first):
-    """A row for each lever that is enough alone, and one for all others."""
+    """A row for each lever, whether it is enough alone or not: rows must not jump about while a control is moved."""
     row = {"group": "single changes", "convention": _DRIVER}
-    if job.fit.fits:
-        yield Row(label="changes needed", value="none", **row)
-        return
-    for lever, way in first.items():
+    for lever in (*_LEVERS, _FRAMEWORK):
+        way = first.get(lever)
         if way:
             after = way.fit.found
             yield Row(label=lever, value=f"{way.label}: {_gib(after.peak_bytes)}", formula=after.layout.text, **row)
-    others = [lever for lever, way in first.items() if not way]
-    if others:
-        rest = {"value": f"{len(others)} others", "formula": ", ".join(others)}
-        yield Row(label="not enough alone, or not to be had", **rest, **row)
+        else:
+            yield Row(label=lever, value="fits already" if job.fit.fits else "not enough alone", **row)
 
 
 def timeline_view(**given):
