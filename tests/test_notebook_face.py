@@ -36,6 +36,7 @@ TOKENS = WhatIf(
     ),
 )
 DRAWABLE = [TOKENS, *catalogue.WHAT_IFS.values()]
+FOLDING = [what_if for what_if in catalogue.WHAT_IFS.values() if what_if.folded]
 
 
 @pytest.fixture
@@ -179,3 +180,15 @@ def test_a_display_is_imported_only_when_something_is_shown():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("what_if", FOLDING, ids=lambda what_if: what_if.name)
+def test_a_notebook_folds_them_and_opens_the_fold_for_a_refusal(what_if):
+    panel = notebook.Panel(catalogue.solve(what_if))
+    (fold,) = panel.more
+    assert fold.selected_index is None
+    assert len(fold.children[0].children) == len(what_if.folded)
+    number = next(control for control in what_if.folded if isinstance(control, Number))
+    panel.texts[number.name].value = "-1"
+    assert fold.selected_index == 0
+    assert "-1" in panel.message.value

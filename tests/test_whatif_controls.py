@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from lib.whatif import catalogue, html, notebook, text
+from lib.whatif import catalogue, html, text
 from lib.whatif.model import Choice, Number
 
 WHAT_IFS = catalogue.WHAT_IFS.values()
@@ -64,18 +64,6 @@ def test_the_command_line_lists_the_folded_inputs_last(what_if):
     assert all(f"  {name}=" in first for name in names(what_if.asked))
     assert all(f"  {name}=" in last for name in names(what_if.folded))
     assert text._MORE in text.answer_text(catalogue.solve(what_if))
-
-
-@folding
-def test_a_notebook_folds_them_and_opens_the_fold_for_a_refusal(what_if):
-    panel = notebook.Panel(catalogue.solve(what_if))
-    (fold,) = panel.more
-    assert fold.selected_index is None
-    assert len(fold.children[0].children) == len(what_if.folded)
-    number = next(control for control in what_if.folded if isinstance(control, Number))
-    panel.texts[number.name].value = "-1"
-    assert fold.selected_index == 0
-    assert "-1" in panel.message.value
 
 
 @every
