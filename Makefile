@@ -5,7 +5,7 @@
 
 PORT ?= 8000
 PY := .venv/bin/python
-PYTEST := $(PY) -m pytest
+PYTEST := $(PY) -m pytest -p no:nbmake  # which .ci/notebooks.py alone needs, half a second a process
 STAGE = @$(PY) .ci/stage.py
 PAGE_TESTS := $(wildcard tests/test_pages*.py)
 IN_A_BROWSER := $(PAGE_TESTS:tests/test_%.py=%)

@@ -194,7 +194,7 @@ def test_the_plot_is_one_sound_svg_with_both_pictures(tmp_path, path):
         (["--budget", "0"], "budget = 0: a number above 0"),
         (["--budget", "much"], "budget = 'much': a number"),
         (["--objective", "cosine"], "objective = 'cosine': one of huber, least squares"),
-        (["--budget", "1e-5", *FEW], "compute = 1e-5: too little for one parameter and one token"),
+        (["--budget", "1e-5", *QUICK], "compute = 1e-5: too little for one parameter and one token"),
         (["--starts", "0"], "handbook: starts = 0: a whole number, 1 or more"),
         (["--starts", "1000000000"], "starts = 1000000000: at most 10,000"),
         (["--starts", "\uff14"], "a whole number"),

@@ -116,6 +116,11 @@ def drawn(name):
     return picture
 
 
+@cache
+def svg_of(name):
+    return plots.to_svg(drawn(name))
+
+
 @pytest.fixture(params=PICTURES)
 def picture(request):
     return drawn(request.param)
@@ -138,20 +143,20 @@ def spots(text):
     return [(anchor[0] + x * cos - y * sin, anchor[1] + x * sin + y * cos) for x, y in moved]
 
 
-def overlap(a, b):
+def overlap(a, b, places):
     straight, other = (a, b) if a.get_rotation() == 0 else (b, a)
-    box = straight.get_window_extent()
-    return any(box.x0 + 0.5 < x < box.x1 - 0.5 and box.y0 + 1 < y < box.y1 - 1 for x, y in spots(other))
+    box, points = places[straight][0], places[other][1]
+    return any(box.x0 + 0.5 < x < box.x1 - 0.5 and box.y0 + 1 < y < box.y1 - 1 for x, y in points)
 
 
 def test_no_label_covers_another(picture):
-    pairs = [(a.get_text(), b.get_text()) for a, b in combinations(texts(picture), 2) if overlap(a, b)]
-    assert pairs == []
+    places = {text: (text.get_window_extent(), spots(text)) for text in texts(picture)}  # once each, not once a pair
+    assert [(a.get_text(), b.get_text()) for a, b in combinations(places, 2) if overlap(a, b, places)] == []
 
 
 def test_every_label_lies_inside_the_picture(picture):
-    page = picture.bbox
-    outside = [t.get_text() for t in texts(picture) if not all(page.padded(0.5).contains(*s) for s in spots(t))]
+    page = picture.bbox.padded(0.5)
+    outside = [t.get_text() for t in texts(picture) if not all(page.contains(*spot) for spot in spots(t))]
     assert outside == []
 
 
@@ -167,7 +172,7 @@ def test_axes_say_quantity_and_unit(picture):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_same_picture_gives_the_same_bytes(name):
-    assert plots.to_svg(drawn(name)) == plots.to_svg(PICTURES[name]())
+    assert svg_of(name) == plots.to_svg(PICTURES[name]())
 
 
 def test_a_picture_takes_the_colour_of_the_text_around_it(picture):
@@ -185,12 +190,17 @@ def test_a_picture_is_sound_xml_with_text_as_text(picture):
     assert {line for t in texts(picture) for line in t.get_text().split("\n")} <= drawn
 
 
+@cache
+def others_ids():
+    return set(re.findall(r' id="([^"]+)"', plots.to_svg(plots.chart_picture(a_chart(references=())))))
+
+
 def test_ids_are_used_and_belong_to_one_picture(picture):
     svg = plots.to_svg(picture)
     ids = re.findall(r' id="([^"]+)"', svg)
     assert len(ids) == len(set(ids))
     assert set(ids) == set(re.findall(r'(?:href="#|url\(#)([\w-]+)', svg))
-    assert not set(ids) & set(re.findall(r' id="([^"]+)"', plots.to_svg(plots.chart_picture(a_chart(references=())))))
+    assert not set(ids) & others_ids()
 
 
 def test_a_picture_shows_itself_in_the_book_and_on_paper_elsewhere(monkeypatch):
