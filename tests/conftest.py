@@ -4,7 +4,6 @@ import os
 import subprocess
 import threading
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 ROOT = Path(__file__).resolve().parent.parent
+DESK = {"width": 1280, "height": 900}
 
 # No deadline for a single example: machines that run tests are busy ones.
 settings.register_profile("handbook", deadline=None, database=DirectoryBasedExampleDatabase(ROOT / "_build/hypothesis"))
@@ -88,7 +88,7 @@ def opening(browser, book_url):
     contexts = []
 
     def open_one(path, url=book_url, prepare=lambda page: None, **options):
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        context = browser.new_context(**({"viewport": DESK} | options))
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(60_000)
@@ -112,18 +112,49 @@ def open_page(browser, book_url):
 @pytest.fixture(scope="module")
 def kept_page(browser, book_url):
     """Opens a page of the book once for all tests of a module: its worker takes seconds to start."""
+    kept = {}
+
+    def keep(path, **options):
+        kind = (path, repr(sorted(options.items())))
+        if kind not in kept:
+            kept[kind] = open_one(path, **options)
+        return kept[kind]
+
     with opening(browser, book_url) as open_one:
-        yield cache(open_one)
+        yield keep
+
+
+@pytest.fixture(scope="module")
+def turn_to(browser, book_url):
+    """Opens pages of the book one after another in the same tab, for each set of options: a new tab takes a second."""
+    tabs = {}
+
+    def turn(path, **options):
+        kind = repr(sorted(options.items()))
+        if kind not in tabs:
+            tabs[kind] = open_one(path, **options)
+            return tabs[kind]
+        page = tabs[kind]
+        page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        page.emulate_media(media="null", color_scheme="null")  # as the options say
+        page.set_viewport_size(options.get("viewport", DESK))
+        page.faults.clear()
+        page.goto("about:blank")  # an address that differs after its # alone would not be opened anew
+        page.goto(book_url + path)
+        return page
+
+    with opening(browser, book_url) as open_one:
+        yield turn
 
 
 @pytest.fixture
-def first(open_page):
-    """Opens the first what-if: (page, id, its number controls)."""
+def first(open_page, turn_to):
+    """Opens the first what-if, in a fresh profile where it is prepared for: (page, id, its number controls)."""
     from tests.page_whatif import FIRST, numbers_of
 
     def open_first(query="", **options):
         name, path = FIRST
-        page = open_page(path + query, **options)
+        page = (open_page if "prepare" in options else turn_to)(path + query, **options)
         return page, f"what-if-{name}", numbers_of(name)
 
     return open_first

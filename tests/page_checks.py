@@ -1,5 +1,6 @@
 """What a page of the built book is checked for: outside requests, errors, accessibility, width."""
 
+import json
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,6 +10,24 @@ AXE = ROOT / "book/live/node_modules/axe-core/axe.min.js"
 # The theme makes what scrolls reachable by key, a moment after a change of size.
 SCROLLS_BY_KEY = """() => [...document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container")]
   .every((e) => e.tabIndex === 0 || (e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight))"""
+COLOUR_RULES = ["color-contrast", "link-in-text-block"]
+WITHOUT_COLOURS = {rule: {"enabled": False} for rule in COLOUR_RULES}
+# The first text of each look: its colours and letters, its parent's, and every background, blend and shadow behind it.
+LOOKS = """() => {
+  const NOTHING = "rgba(0, 0, 0, 0),none,1,none,normal";
+  const behind = new Map([[null, ""]]), first = new Map();
+  const letters = (s) => [s.color, s.fontSize, s.fontWeight, s.textDecorationLine, s.textShadow, s.position].join();
+  for (const element of document.querySelectorAll("*")) {
+    const style = getComputedStyle(element), parent = element.parentElement;
+    const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter, style.mixBlendMode].join();
+    behind.set(element, own === NOTHING ? behind.get(parent) : `${behind.get(parent)}/${own}`);
+    const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!hasText || !element.checkVisibility({checkVisibilityCSS: true})) continue;
+    const look = [element.tagName, letters(style), letters(getComputedStyle(parent)), behind.get(element)].join("|");
+    if (!first.has(look)) first.set(look, element);
+  }
+  return [...first.values()];
+}"""
 REDIRECT = 'http-equiv="Refresh"'
 
 
@@ -48,11 +67,24 @@ def load_axe(page):
 
 def findings(page):
     """What axe-core calls serious or worse, in a line each, once colours have faded into each other."""
+    return _told(page, "axe.run(document, {resultTypes: ['violations']})")
+
+
+def findings_of_form(page):
+    """The same by the rules that colours have no part in: three quarters of the time goes into those that they have."""
+    return _told(page, f"axe.run(document, {{resultTypes: ['violations'], rules: {json.dumps(WITHOUT_COLOURS)}}})")
+
+
+def findings_of_colours(page):
+    """The same by the rules of colours, on one text of each look: texts that look alike have the same contrast."""
+    return _told(page, f"axe.run({{include: ({LOOKS})()}}, {{resultTypes: ['violations'], runOnly: {COLOUR_RULES}}})")
+
+
+def _told(page, run):
     page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
     return [
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
-        for violation in found
+        for violation in page.evaluate(run)["violations"]
         if violation["impact"] in ("serious", "critical")
         for node in violation["nodes"]
     ]

@@ -146,9 +146,9 @@ def test_an_answer_is_announced_once_after_a_drag(awake):
     assert page.locator(f"#{ident} .what-if-message").get_attribute("role") == "status"
 
 
-def test_a_chart_is_drawn_anew_for_the_dark_and_fits_a_phone(open_page):
+def test_a_chart_is_drawn_anew_for_the_dark_and_fits_a_phone(turn_to):
     name, path = next((name, path) for name, path in SECTIONS if catalogue.answer(name).chart)
-    page = open_page(path, color_scheme="light")
+    page = turn_to(path, color_scheme="light")
     ident = f"what-if-{name}"
     page.locator(f"#{ident} input[type=range]").first.press("ArrowRight")
     canvas = page.locator(f"#{ident} canvas")

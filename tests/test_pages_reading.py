@@ -24,8 +24,8 @@ UNSEEN = """[...document.querySelectorAll("details > :not(summary)")]
 
 
 @pytest.mark.parametrize(("name", "path"), SECTIONS)
-def test_on_a_phone_the_answer_is_in_sight_while_a_finger_moves_any_slider(open_page, name, path):
-    page = open_page(path, **PHONE)
+def test_on_a_phone_the_answer_is_in_sight_while_a_finger_moves_any_slider(kept_page, name, path):
+    page = kept_page(path, **PHONE)
     ident = f"what-if-{name}"
     for control in (c for c in catalogue.find(name).asked if not hasattr(c, "options")):
         slider = page.locator(f"#{ident} input[data-for={control.name}]")
@@ -40,31 +40,30 @@ def test_on_a_phone_the_answer_is_in_sight_while_a_finger_moves_any_slider(open_
 
 
 @pytest.mark.parametrize("path", CHAPTERS)
-def test_the_text_of_figures_can_be_read_on_a_phone(open_page, path):
-    page = open_page(path, **PHONE)
+def test_the_text_of_figures_can_be_read_on_a_phone(turn_to, path):
+    page = turn_to(path, **PHONE)
     assert page.evaluate(TOO_SMALL, SMALLEST) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
-def test_a_figure_that_scrolls_is_reached_by_the_keyboard_and_one_that_fits_is_not(open_page):
+def test_a_figure_that_scrolls_is_reached_by_the_keyboard_and_one_that_fits_is_not(turn_to):
     wide = (
         "[...document.querySelectorAll('.picture')].map((box) => [box.scrollWidth > box.clientWidth + 1, box.tabIndex])"
     )
-    assert {(True, 0)} == {tuple(pair) for pair in open_page(CHAPTERS[0], **PHONE).evaluate(wide)}
-    assert {(False, -1)} == {tuple(pair) for pair in open_page(CHAPTERS[0]).evaluate(wide)}
+    assert {(True, 0)} == {tuple(pair) for pair in turn_to(CHAPTERS[0], **PHONE).evaluate(wide)}
+    assert {(False, -1)} == {tuple(pair) for pair in turn_to(CHAPTERS[0]).evaluate(wide)}
 
 
 @pytest.mark.parametrize("path", CHAPTERS)
-def test_on_paper_every_fold_is_open_also_where_no_script_runs(open_page, path):
-    page = open_page(path, java_script_enabled=False)
+def test_on_paper_every_fold_is_open_also_where_no_script_runs(turn_to, path):
+    page = turn_to(path, java_script_enabled=False)
     assert page.evaluate(UNSEEN) != []
     page.emulate_media(media="print")
-    page.wait_for_timeout(500)  # what was skipped is laid out with the next frame
-    assert page.evaluate(UNSEEN) == []
+    page.wait_for_function(f"{UNSEEN}.length === 0")  # what was skipped is laid out with the next frame
 
 
-def test_folds_that_were_opened_for_the_printer_close_again(open_page):
-    page = open_page(CHAPTERS[0])
+def test_folds_that_were_opened_for_the_printer_close_again(turn_to):
+    page = turn_to(CHAPTERS[0])
     folds = "document.querySelectorAll('details:not([open])').length"
     closed = page.evaluate(folds)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -74,9 +73,9 @@ def test_folds_that_were_opened_for_the_printer_close_again(open_page):
 
 
 @pytest.mark.parametrize(("name", "path"), FOLDING)
-def test_a_link_that_sets_a_folded_input_shows_it(open_page, node, root, name, path):
+def test_a_link_that_sets_a_folded_input_shows_it(turn_to, node, root, name, path):
     ident, what_if = f"what-if-{name}", catalogue.find(name)
-    assert not open_page(path).locator(f"#{ident} .what-if-more").evaluate("fold => fold.open")
+    assert not turn_to(path).locator(f"#{ident} .what-if-more").evaluate("fold => fold.open")
     moved = next(c for c in what_if.folded if not hasattr(c, "options"))
     values = {c.name: c.start if hasattr(c, "options") else c.write(c.start) for c in what_if.controls}
     values[moved.name] = moved.write(moved.high)
@@ -84,7 +83,7 @@ def test_a_link_that_sets_a_folded_input_shows_it(open_page, node, root, name, p
         f"import {{writeAddress}} from './state.js';"
         f"process.stdout.write(writeAddress('', '{name}', {json.dumps(values)}))"
     )
-    page = open_page(path + run_module(node, root / "book/live", script))
+    page = turn_to(path + run_module(node, root / "book/live", script))
     page.wait_for_function(SETTLED, arg=ident)
     page.wait_for_function("id => document.querySelector(`#${id} .what-if-more`).open", arg=ident)
     shown = page.evaluate(STATE, ident)
