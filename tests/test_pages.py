@@ -78,3 +78,11 @@ def test_a_fault_is_found_by_the_rules_of_its_kind(turn_to, rule, fault):
     kinds = {"form": findings_of_form(page), "colours": findings_of_colours(page)}
     found = {kind: {line.split(":")[0] for line in lines} for kind, lines in kinds.items()}
     assert found == {"form": {rule} - set(COLOUR_RULES), "colours": {rule} & set(COLOUR_RULES)}
+
+
+def test_a_request_to_outside_is_seen_and_comes_to_nothing(turn_to):
+    page = turn_to("genindex.html")
+    with page.expect_event("requestfailed") as failed:
+        assert page.evaluate("fetch('https://example.org/').then(() => 'answered', () => 'refused')") == "refused"
+    assert failed.value.failure == "net::ERR_NAME_NOT_RESOLVED"
+    assert "outside request: https://example.org/" in page.faults
