@@ -307,6 +307,8 @@ _KINDS = _RULED | {f.__name__: f for f in (integer, natural, boolean, text)}
 
 def _result(rule, values):
     ((name, value),) = values.items()
+    if type(value) is float and rule.holds(value):
+        return value
     slip = "the inputs are too large or too small"
     if is_array(value):
         if not bool(rule.holds(value).all()):
@@ -323,6 +325,8 @@ def _result(rule, values):
 
 def _all(rule, values):
     for name, value in values.items():
+        if type(value) is float and rule.holds(value):
+            continue  # nearly all values, in a third of the time: a what-if checks a thousand of them a move
         if is_array(value):
             _array(rule, name, value)
         else:
