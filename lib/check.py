@@ -155,6 +155,8 @@ def scalar(**values):
     >>> scalar(mfu=0.4)
     """
     for name, value in values.items():
+        if type(value) is float:
+            continue
         if is_array(value):
             raise TypeError(f"{name} (array of {value.dtype}): one number")
         _kind("one number", name, value)
