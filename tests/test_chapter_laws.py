@@ -1,12 +1,11 @@
 """The numbers of the two chapters on laws, recomputed by hand: what is expected here never comes from `lib`."""
 
 import re
-import sys
 from math import exp, log
-from types import SimpleNamespace
 
-import jupytext
 import pytest
+
+from tests.glued import glued
 
 HOFFMANN = (1.6934, 406.401, 410.7228, 0.33917084, 0.2849083)  # its TeX source
 ROUNDED = (1.69, 406.4, 410.7, 0.34, 0.28)
@@ -103,19 +102,6 @@ def chapter(root):
 @pytest.fixture(scope="module")
 def allocation(root):
     return glued(root, "notebooks/how_big_how_long.md")
-
-
-def glued(root, path):
-    """What a chapter glues, by running its cells in this process; and its text."""
-    found, space = {}, {}
-    notebook = jupytext.read(root / path)
-    with pytest.MonkeyPatch.context() as patch:
-        glue = SimpleNamespace(glue=lambda name, value, display: found.__setitem__(name, value))
-        patch.setitem(sys.modules, "myst_nb", glue)
-        patch.setenv("HANDBOOK_BUILD", "1")
-        for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
-            exec(cell.source, space)
-    return found, "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
 
 @pytest.mark.parametrize(

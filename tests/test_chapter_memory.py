@@ -1,10 +1,8 @@
 """The numbers that the memory chapter shows, recomputed by hand from published sizes, without `lib.memory`."""
 
-import sys
-from types import SimpleNamespace
-
-import jupytext
 import pytest
+
+from tests.glued import glued
 
 GIB, GB = 2**30, 1e9
 approx = pytest.approx
@@ -13,17 +11,8 @@ LLAMA_70B, GPT2 = 70_553_706_496, 124_439_808
 
 @pytest.fixture(scope="module")
 def shown(root):
-    """What the chapter glues, by running its cells in this process."""
-    found, space = {}, {}
-    notebook = jupytext.read(root / "notebooks/memory_ledger.md")
-    with pytest.MonkeyPatch.context() as patch:
-        glue = SimpleNamespace(glue=lambda name, value, display: found.__setitem__(name, value))
-        patch.setitem(sys.modules, "myst_nb", glue)
-        patch.setenv("HANDBOOK_BUILD", "1")
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                exec(cell.source, space)
-    return found
+    """What the chapter glues."""
+    return glued(root, "notebooks/memory_ledger.md")[0]
 
 
 def test_the_prediction_s_answer(shown):

@@ -1,13 +1,12 @@
 """The numbers that chapters show, recomputed by hand: what is expected here never comes from `lib`."""
 
 import re
-import sys
 import tomllib
 from math import sqrt
-from types import SimpleNamespace
 
-import jupytext
 import pytest
+
+from tests.glued import glued
 
 FORTNIGHT = 128 * 14 * 86_400 * 312e12 * 0.45  # FLOP, seed document 000
 SIZE = sqrt(FORTNIGHT / 120)
@@ -50,20 +49,6 @@ N_8B, SIX_8B, SQUARE_8B = flops(32, 4096, 14_336, 32, 8, 128_256, 8192)
 N_SHAPE, SIX_SHAPE, SQUARE_SHAPE = flops(40, 5120, 14_592, 40, 40, 32_000, 4096)
 NORMS_8B = 6 * 65 * 4096  # counted by 6N although they multiply no matrix
 DAYS_8B = 6 * N_8B * 15e12 / (1024 * H100 * 0.40) / 86_400
-
-
-def glued(root, path):
-    """What a chapter glues, by running its cells in this process; and its text."""
-    found, space = {}, {}
-    notebook = jupytext.read(root / path)
-    with pytest.MonkeyPatch.context() as patch:
-        glue = SimpleNamespace(glue=lambda name, value, display: found.__setitem__(name, value))
-        patch.setitem(sys.modules, "myst_nb", glue)
-        patch.setenv("HANDBOOK_BUILD", "1")
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                exec(cell.source, space)
-    return found, "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,15 @@
 """The numbers that the chapter on recipes shows, recomputed from the data file by hand, without `lib`."""
 
 import re
-import sys
 import tomllib
 from math import exp, log, sqrt
 from random import Random
 from statistics import median
-from types import SimpleNamespace
 
-import jupytext
 import numpy as np
 import pytest
+
+from tests.glued import glued
 
 approx = pytest.approx
 SIZE = sqrt(1e22 / 120)
@@ -19,17 +18,8 @@ TOKENS = 20 * SIZE
 
 @pytest.fixture(scope="module")
 def chapter(root):
-    """What the chapter glues, by running its cells in this process; and its text."""
-    found, space = {}, {}
-    notebook = jupytext.read(root / "notebooks/recipes.md")
-    with pytest.MonkeyPatch.context() as patch:
-        glue = SimpleNamespace(glue=lambda name, value, display: found.__setitem__(name, value))
-        patch.setitem(sys.modules, "myst_nb", glue)
-        patch.setenv("HANDBOOK_BUILD", "1")
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                exec(cell.source, space)
-    return found, "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    """What the chapter glues; and its text."""
+    return glued(root, "notebooks/recipes.md")
 
 
 @pytest.fixture(scope="module")
