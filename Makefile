@@ -11,7 +11,9 @@ PAGE_TESTS := $(wildcard tests/test_pages*.py)
 IN_A_BROWSER := $(PAGE_TESTS:tests/test_%.py=%)
 OWN_STAGES := $(PAGE_TESTS) tests/test_pyodide.py
 WHOLE_REPORTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-export PYTHONPYCACHEPREFIX := $(CURDIR)/_build/pycache
+# Containers often forbid bytecode; without it every process compiles all that it imports, two seconds a kernel.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 export JUPYTER_PLATFORM_DIRS := 1
 export PYTHONPATH := $(CURDIR)/.ci/light
 
