@@ -6,10 +6,13 @@ A `Question` says what is asked and holds no seed; `cases` draws what it is aske
 from lib import check as _check
 from lib.exercises.catalogue import QUESTIONS
 from lib.exercises.draws import cases
+from lib.exercises.own_work import of_lib
 from lib.exercises.question import Question, Slip
+from lib.exercises.trying import Report, refusal, try_answer
 from lib.exercises.verdict import Case, Ruling, Verdict, Wrong, judge_case
 
-__all__ = ["QUESTIONS", "Case", "Question", "Ruling", "Slip", "Verdict", "Wrong", "cases", "judge", "question"]
+__all__ = ["QUESTIONS", "Case", "Question", "Report", "Ruling", "Slip", "Verdict", "Wrong"]
+__all__ += ["cases", "check", "judge", "question"]
 
 
 def question(name):
@@ -52,3 +55,32 @@ def judge(question, case, returned):
     if case.question != question.name:
         raise ValueError(f"case = {case.question!r}: a case of {question.name!r}")
     return judge_case(case, returned)
+
+
+def check(name, answer, *, seed=0, student=None):
+    """In a notebook: the verdicts on an answer, case by case, as a table.
+
+    Args:
+        name: of the question.
+        answer: the function that was written (its name, without brackets), or the value.
+        seed: another one draws other cases.
+        student: text, where every student has numbers of their own.
+
+    Returns:
+        A `Report`, which shows itself as the last value of a cell.
+
+    Raises:
+        TypeError, ValueError: for an unknown name. Whatever the answer does is a verdict.
+
+    >>> from lib.compute import train_flops
+    >>> check("train_flops", train_flops)
+    Compute of a run: 0 of 1 right.
+      not yet  your answer: lib.compute.train_flops is the library's: importing or calling it is no solution.
+    """
+    asked = question(name)
+    drawn = cases(asked, seed, student=student)
+    borrowed = None if asked.kind == "value" or asked.allows_lib else of_lib(answer)
+    if borrowed:
+        words = f"{borrowed} is the library's: importing or calling it is no solution."
+        return refusal(asked.title, asked.name, "from lib", words)
+    return try_answer(asked.title, drawn, answer)

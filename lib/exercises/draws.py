@@ -78,6 +78,7 @@ def _case(question, inputs, visible):
     rulings = () if question.rulings is None else tuple(question.rulings(**inputs))
     case = Case(
         question=question.name,
+        kind=question.kind,
         inputs=inputs,
         expected=expected,
         tolerance=question.tolerance,

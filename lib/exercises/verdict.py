@@ -38,7 +38,8 @@ class Case:
 
     Args:
         question: the name of what is asked for.
-        inputs: a dict from a parameter's name to its value, in the order of the parameters; empty for a value.
+        kind: "function", "value" or "decision"; a value is not called.
+        inputs: a dict from a parameter's name to its value, in the order of the parameters.
         expected: the right value: a number, text, a truth value, or a list or dict of such; None for a decision.
         tolerance: relative error that is let through.
         unit: of the expected value; empty for none.
@@ -48,6 +49,7 @@ class Case:
     """
 
     question: str
+    kind: str = "function"
     inputs: dict
     expected: object = None
     tolerance: float = 1e-6
@@ -93,7 +95,8 @@ def judge_case(case, returned):
         case: a `Case`.
         returned: anything at all.
 
-    >>> case = Case(question="n_gpus", inputs={}, expected=64.0, wrongs=(Wrong(slip="half", value=32, sentence="No."),))
+    >>> half = Wrong(slip="half", value=32, sentence="No.")
+    >>> case = Case(question="n_gpus", kind="value", inputs={}, expected=64.0, wrongs=(half,))
     >>> judge_case(case, 64).ok, judge_case(case, 32).sentence, judge_case(case, None).outcome
     (True, '32 where 64 was expected. No.', 'nothing')
     """

@@ -1,0 +1,66 @@
+"""Whether an answer is the library's own function, as far as that can be seen.
+
+Recognised: a function of `lib`, one that wraps it (`partial`, `wraps`), and one whose code imports `lib` or names
+something of it, itself or through other functions. Not recognised: a copy of the text, and names put together while the
+code runs. So this is a reminder in the notebook; where points are given, the jail has no `lib`.
+"""
+
+import functools
+import types
+
+
+def of_lib(answer):
+    """The name of what of `lib` an answer is or uses; empty where none is seen.
+
+    Args:
+        answer: anything.
+
+    >>> from lib.compute import train_flops
+    >>> of_lib(functools.partial(train_flops, 1e9)), of_lib(max)
+    ('lib.compute.train_flops', '')
+    """
+    return _search(answer, set())
+
+
+def _search(thing, seen):
+    if id(thing) in seen:
+        return ""
+    seen.add(id(thing))
+    if isinstance(thing, functools.partial):
+        return _search(thing.func, seen)
+    if isinstance(thing, types.ModuleType):
+        return thing.__name__ if _is_lib(thing.__name__) else ""
+    module = getattr(thing, "__module__", None)
+    if type(module) is str and _is_lib(module):
+        return f"{module}.{getattr(thing, '__name__', type(thing).__name__)}"
+    if isinstance(thing, types.MethodType):
+        return _search(thing.__func__, seen)
+    if not isinstance(thing, types.FunctionType):
+        return ""
+    uses = [name for name in _names(thing.__code__) if _is_lib(name)]
+    return uses[0] if uses else next(filter(None, (_search(other, seen) for other in _reached(thing))), "")
+
+
+def _reached(function):
+    """What a function holds or names: what it wraps, its globals, cells and defaults."""
+    yield getattr(function, "__wrapped__", None)
+    yield from (function.__globals__.get(name) for name in _names(function.__code__))
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # not filled yet
+            continue
+    yield from function.__defaults__ or ()
+    yield from (function.__kwdefaults__ or {}).values()
+
+
+def _names(code):
+    """All names in a function's code and in the functions inside it; imports are among them."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _names(inner)
+
+
+def _is_lib(name):
+    return name == "lib" or name.startswith("lib.")

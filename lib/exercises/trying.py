@@ -1,0 +1,216 @@
+"""Calls a student's function on cases, whatever it does, and lays the verdicts out as a table.
+
+For the student's own machine, where a wrong answer harms nobody but its author: nothing is jailed here. Imports the
+standard library and `verdict` alone, so that `course release` can hand it out.
+"""
+
+import builtins
+import copy
+import inspect
+import io
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from html import escape
+
+from lib.exercises.verdict import Case, Verdict, judge_case, shown
+
+MOST_PRINTED = 1000  # characters of what a case printed are kept
+_BUILTINS = dict(vars(builtins))
+_BORDER = "border-collapse: collapse; margin: .5em 0"
+_CELL = 'style="text-align: left; vertical-align: top; padding: .15em 1em .15em 0"'
+
+
+class Printed(io.TextIOBase):
+    """Takes what is printed and keeps the beginning."""
+
+    def __init__(self):
+        self.text = ""
+
+    def writable(self):
+        """True: it is written to."""
+        return True
+
+    def write(self, text):
+        """Keep what there is room for."""
+        self.text += text[: MOST_PRINTED - len(self.text)]
+        return len(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One case, what is said of the answer, and what was printed meanwhile."""
+
+    case: object
+    verdict: Verdict
+    printed: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdicts on one answer; shows itself as a table in a notebook, as lines elsewhere."""
+
+    title: str
+    rows: tuple
+
+    @property
+    def ok(self):
+        """True where every case is right."""
+        return bool(self.rows) and all(row.verdict.ok for row in self.rows)
+
+    @property
+    def summary(self):
+        """One sentence: how many cases are right."""
+        right = sum(row.verdict.ok for row in self.rows)
+        return f"{self.title}: {right} of {len(self.rows)} right."
+
+    def __repr__(self):
+        lines = (f"  {_word(row)}  {_inputs(row.case)}: {row.verdict.sentence}" for row in self.rows)
+        return "\n".join([self.summary, *lines, *_printed(self.rows)])
+
+    def _repr_html_(self):
+        head = "".join(f'<th scope="col" {_CELL}>{word}</th>' for word in ("Case", "Verdict", "Why"))
+        rows = "\n".join(
+            f'<tr><th scope="row" {_CELL}>{escape(_inputs(row.case))}</th>'
+            f"<td {_CELL}>{_word(row)}</td><td {_CELL}>{escape(row.verdict.sentence)}</td></tr>"
+            for row in self.rows
+        )
+        printed = "".join(f"<pre>{escape(text)}</pre>" for text in _printed(self.rows))
+        return (
+            f'<table style="{_BORDER}"><caption style="text-align: left">{escape(self.summary)}</caption>\n'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>{printed}"
+        )
+
+
+def try_answer(title, cases, answer):
+    """The verdicts on an answer: a function is called on every case, a value is judged as it is.
+
+    Args:
+        title: of the question.
+        cases: a list of `Case` of one question.
+        answer: the function, or the value.
+
+    Returns:
+        A `Report`. After a case that was interrupted the others are not run.
+    """
+    rows = []
+    for case in cases:
+        rows.append(_row(case, answer))
+        if rows[-1].verdict.outcome == "stopped":
+            break
+    return Report(title, tuple(rows))
+
+
+def refusal(title, name, outcome, sentence):
+    """A report on an answer that is not run.
+
+    Args:
+        title, name: of the question.
+        outcome, sentence: of the `Verdict`.
+    """
+    case = Case(question=name, inputs={})
+    return Report(title, (Row(case=case, verdict=failure(outcome, sentence)),))
+
+
+def call(function, inputs):
+    """Call a function, and tell what came of it.
+
+    Args:
+        function: the student's.
+        inputs: a dict; the values are handed over in their order, as copies.
+
+    Returns:
+        (what was returned, None, what was printed), or (None, a failed `Verdict`, what was printed).
+    """
+    if not callable(function):
+        words = f"{shown(function)} is no function: give its name, without brackets behind it."
+        return None, failure("missing", words), ""
+    if not _takes(function, inputs):
+        words = f"The function must take {len(inputs)} parameters: {', '.join(inputs)}."
+        return None, failure("wrong parameters", words), ""
+    printed = Printed()
+    try:
+        with redirect_stdout(printed), redirect_stderr(printed):
+            returned = function(*copy.deepcopy(list(inputs.values())))
+    except KeyboardInterrupt:
+        return None, failure("stopped", "Interrupted. Does a loop never end?"), printed.text
+    except BaseException as error:  # a student's code may raise anything, and leave Python too
+        return None, raised(error), printed.text
+    finally:
+        changed = _restore_builtins()
+    if changed:
+        words = f"The code replaces what Python has built in: {', '.join(changed)}. Choose other names."
+        return None, failure("builtins", words), printed.text
+    return returned, None, printed.text
+
+
+def failure(outcome, sentence):
+    """A failed verdict for what is no value.
+
+    Args:
+        outcome, sentence: of the `Verdict`.
+    """
+    return Verdict(ok=False, outcome=outcome, sentence=sentence)
+
+
+def raised(error):
+    """The verdict on an exception.
+
+    Args:
+        error: what was raised.
+    """
+    if isinstance(error, NotImplementedError):
+        return failure("not written", "Not written yet: the line that raises NotImplementedError is still there.")
+    if isinstance(error, RecursionError):
+        return failure("raised", "The function calls itself without end.")
+    if isinstance(error, SystemExit):
+        return failure("raised", "The code asks Python to exit: return a value instead.")
+    name = type(error).__name__[:40]
+    return failure("raised", f"It raised {name}: {_message(error)}")
+
+
+def _row(case, answer):
+    if case.kind == "value":
+        return Row(case=case, verdict=judge_case(case, answer))
+    returned, failed, printed = call(answer, case.inputs)
+    return Row(case=case, verdict=failed or judge_case(case, returned), printed=printed)
+
+
+def _takes(function, inputs):
+    try:
+        inspect.signature(function).bind(*inputs.values())
+    except TypeError:
+        return False
+    except ValueError:  # built-in functions have none to look at
+        return True
+    return True
+
+
+def _restore_builtins():
+    """Names of built-ins that are not what they were; they are put back."""
+    now = vars(builtins)
+    changed = [name for name, thing in _BUILTINS.items() if name != "_" and now.get(name) is not thing]
+    now.update((name, _BUILTINS[name]) for name in changed)
+    return changed
+
+
+def _message(error):
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # an exception of the student's own, with a __str__ that fails
+        return "with a message that cannot be shown."
+    return text[:200] or "without a message."
+
+
+def _word(row):
+    return "right" if row.verdict.ok else "not yet"
+
+
+def _inputs(case):
+    if not case.visible:
+        return "inputs not shown"
+    return ", ".join(f"{name} = {shown(value, 1)}" for name, value in case.inputs.items()) or "your answer"
+
+
+def _printed(rows):
+    text = "".join(row.printed for row in rows)[:MOST_PRINTED]
+    return [f"Printed: {text}"] if text.strip() else []
