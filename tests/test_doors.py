@@ -38,6 +38,7 @@ from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, Change, fit, ledger
 from lib.memory.measured import MEASURED
 from lib.memory.profiles import MEGATRON
 from lib.memory.timeline import timeline
+from lib.pilot.pilot import scale_down
 from lib.pilot.tensors import tensors
 from lib.plan import A100_FORTNIGHT, Line, Plan
 from lib.readiness import ITEMS, Statement, review
@@ -258,6 +259,7 @@ EXAMPLES = (
     REVIEWED.states[0],
     Judgement(threshold=RUNG.thresholds[0], value=0.01),
     Change(label="ZeRO 1", fit=FITTED, saved_bytes=1e9),
+    scale_down(DESCRIBED),
 )
 
 
@@ -455,6 +457,10 @@ VOCABULARY |= {
     "statements": Kind({}, (None, 5, "text", {"configs": 5})),
     "review": instance(REVIEWED),
     "climb": instance(CLIMB),
+    "position": integer(0),
+    "sequences": integer(8, 0),
+    "dropout": number(0.1, -0.1, 1.1, 1),
+    "learning_rate": positive(1e-3),
 }
 
 # Where a name means something else than elsewhere.
@@ -644,6 +650,10 @@ EXCEPTIONS = {
     **_same(instance(Layout(data=2, tensor=2)), " ".join(f"pilot.cuts.{name}.layout" for name in PILOT_CUTS)),
     "pilot.cuts.cut.tensor": instance(tensors(LLAMA)["layers"]["query"]),
     "pilot.cuts.cut.mesh": Kind({"data": 2, "heads": 2, "copies": 1}, (None, 5, "text", ["data"])),
+    "pilot.pilot.Pilot.precision": word("fp32"),
+    "pilot.text.encode.text": Kind("Bread.", (*NO_TEXT, "[")),
+    "pilot.text.decode.tokens": Kind((1, 2), (None, 5, (-1,), (64,), (1.0,))),
+    **_same(integer(8, 0), "pilot.text.sequence.n_tokens pilot.text.batch.seq_len pilot.pilot.Pilot.seq_len"),
     "pilot.hlo.dot_flops.text": Kind("ENTRY %main (a: f32[1]) -> f32[1] {\n}", (*NO_TEXT, "", "no program")),
     "facts.Fact.unit": Kind("FLOP", NO_TEXT),
     "facts.Entry.get.field": Kind("n_bytes", NO_TEXT),
