@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FACES = {"lib.cli", "lib.fit", "lib.plots"}  # may need packages on import, the others not
-FACES |= {"lib.pilot.lower", "lib.pilot.mesh", "lib.pilot.model", "lib.pilot.step"}  # need JAX
+FACES |= {"lib.pilot.lower", "lib.pilot.mesh", "lib.pilot.model", "lib.pilot.shards", "lib.pilot.step"}  # need JAX
 
 _JAX = r"(?m)^\s*(import|from) (jax|optax)\b"
 

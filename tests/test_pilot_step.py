@@ -9,9 +9,10 @@ import pytest
 
 from lib.architecture import Transformer
 from lib.layout import Layout
+from lib.pilot import shards
 from lib.pilot.cuts import KINDS, PRECISIONS, device_bytes, rows
 from lib.pilot.mesh import lay
-from lib.pilot.model import loss
+from lib.pilot.model import IGNORED, loss
 from lib.pilot.step import adamw, start, step
 
 SHAPE = Transformer(n_layers=2, d_model=32, n_heads=8, n_kv_heads=2, d_ff=64, vocab_size=62)
@@ -28,10 +29,10 @@ LAYOUTS = {
 }
 
 
-def train(step_of, state, n_steps):
+def train(step_of, state, n_steps, batch=BATCH):
     nats = []
     for _ in range(n_steps):
-        state, now = step_of(state, BATCH)
+        state, now = step_of(state, batch)
         nats.append(float(now))
     return state, nats
 
@@ -107,3 +108,31 @@ def test_a_step_over_a_mesh_is_the_step_of_one_device(layout):
     _, expected = train(one, state, 20)
     _, found = train(laid.step, there, 20)
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("layout", "more"),
+    [
+        (Layout(data=8, seq_len=16), {}),
+        (Layout(data=2, context=4, micro_batch=4, seq_len=16), {"windows": (7, None)}),
+        (Layout(context=8, micro_batch=8, seq_len=16), {"learned_positions": 16, "tied": True}),
+    ],
+    ids=["data", "data and context, windows", "context, learned positions"],
+)
+def test_so_is_one_whose_exchanges_are_written_out(layout, more):
+    """The devices have unequal numbers of targets, so that a mean of their means would be another loss."""
+    shape = replace(SHAPE, **more)
+    optimizer = adamw(shape, 1e-3)
+    targets = np.where(np.arange(16) < np.arange(9, 17)[:, None], BATCH[1], IGNORED)
+    state = jax.jit(lambda: start(shape, optimizer, "fp32", jax.random.key(0)))()
+    laid = shards.lay(shape, layout, optimizer, "fp32")
+    there = jax.tree.map(lambda leaf, at: jax.device_put(np.asarray(leaf), at.sharding), state, laid.state)
+    one = jax.jit(lambda state, batch: step(state, batch, shape=shape, optimizer=optimizer, precision="fp32"))
+    _, expected = train(one, state, 20, (TOKENS, targets))
+    _, found = train(laid.step, there, 20, (TOKENS, targets))
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_written_exchanges_are_those_of_data_and_context_alone():
+    with pytest.raises(ValueError, match="data and context degrees alone"):
+        shards.lay(SHAPE, Layout(data=4, tensor=2, seq_len=16), adamw(SHAPE, 1e-3), "fp32")

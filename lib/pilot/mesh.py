@@ -11,15 +11,16 @@ import optax
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from lib.pilot import cuts
+from lib.pilot.model import Part
 from lib.pilot.step import State, start, step
 
-_AUTO = (AxisType.Auto,) * len(cuts.AXES)  # the compiler places what is in between
+AUTO = AxisType.Auto  # the compiler places what is in between
 
 
 class Laid(NamedTuple):
     """A step over a mesh: the function, and its arguments as shapes, each with the sharding it has to have."""
 
-    step: jax.stages.Wrapped  # of state, batch and gradients; it overwrites the state
+    step: jax.stages.Wrapped  # of state, batch, gradients and key for dropout; it overwrites the state
     state: State
     batch: tuple
     gradients: dict
@@ -37,7 +38,7 @@ def lay(shape, layout, optimizer, precision, **options):
     Raises:
         TypeError, ValueError: as `cuts.degrees`; if JAX sees fewer devices.
     """
-    mesh = jax.make_mesh(tuple(cuts.degrees(shape, layout).values()), cuts.AXES, axis_types=_AUTO)
+    mesh = jax.make_mesh(tuple(cuts.degrees(shape, layout).values()), cuts.AXES, axis_types=(AUTO,) * len(cuts.AXES))
     state, lies = _state(shape, layout, optimizer, precision, mesh)
     words = jax.ShapeDtypeStruct((layout.data * layout.micro_batch, layout.seq_len), jnp.int32)
     dtype = cuts.PRECISIONS[precision].gradients
@@ -47,9 +48,9 @@ def lay(shape, layout, optimizer, precision, **options):
     def place(values):
         return jax.lax.with_sharding_constraint(values, stream)
 
-    def one(state, batch, gradients=None):
-        of = {"shape": shape, "optimizer": optimizer, "precision": precision, "place": place}
-        return step(state, batch, gradients, **of, **options)
+    def one(state, batch, gradients=None, key=None):
+        of = {"shape": shape, "optimizer": optimizer, "precision": precision, "part": Part(place=place)}
+        return step(state, batch, gradients, key=key, **of, **options)
 
     return Laid(
         jax.jit(one, donate_argnums=0, out_shardings=(lies, NamedSharding(mesh, PartitionSpec()))),

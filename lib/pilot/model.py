@@ -5,6 +5,8 @@ k key head, g query heads of one key head, h numbers of a head, f inner width, v
 """
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +16,17 @@ from lib.pilot.tensors import refuse_length, tensors
 IGNORED = -1  # a target that is padding
 ROTARY_BASE = 10_000.0
 _EPSILON = 1e-5
+
+
+class Part(NamedTuple):
+    """What one device computes of a batch; as it stands, all of it."""
+
+    place: Callable = lambda stream: stream  # says where the residual stream lies, if the compiler cuts it
+    first: int = 0  # position of the first token, if devices share a sequence
+    whole: Callable = lambda values, axis: values  # of a side that they share: what all of them hold
+
+
+_ALL = Part()
 
 
 def initialise(shape, key, rows=None, dtype=jnp.float32):
@@ -48,7 +61,7 @@ def initialise(shape, key, rows=None, dtype=jnp.float32):
     return {part: {name: start(tensor) for name, tensor in inside.items()} for part, inside in found.items()}
 
 
-def logits(params, shape, tokens, *, dropout=0.0, key=None, dtype=jnp.float32, place=lambda stream: stream):
+def logits(params, shape, tokens, *, dropout=0.0, key=None, dtype=jnp.float32, part=_ALL):
     """Scores of the next word for each position, float32 at least.
 
     Args:
@@ -58,7 +71,7 @@ def logits(params, shape, tokens, *, dropout=0.0, key=None, dtype=jnp.float32, p
         dropout: rate on the table's output and on what attention and MLP add; needs a key above 0.
         key: JAX's random key.
         dtype: type that products read.
-        place: function that the residual stream passes between parts, for a sharding constraint.
+        part: a `Part`: which the tokens are, of sequences that several devices share.
 
     Returns:
         An array (sequences, positions, rows of the table).
@@ -66,17 +79,18 @@ def logits(params, shape, tokens, *, dropout=0.0, key=None, dtype=jnp.float32, p
     Raises:
         ValueError: for a sequence longer than the shape's learned positions.
     """
-    refuse_length(shape, tokens.shape[1])
+    seq_len = part.whole(jnp.arange(tokens.shape[1]), 0).size
+    refuse_length(shape, seq_len)
     params = jax.tree.map(lambda leaf: leaf.astype(dtype), params)
     outside = params["outside"]
     keys = jax.random.split(jax.random.key(0) if key is None else key, shape.n_layers + 1)
-    stream = _drop(_embed(outside, tokens, shape), dropout, keys[-1])
+    stream = _drop(_embed(outside, tokens, shape, part.first), dropout, keys[-1])
 
     def one(stream, layer_of):
-        return _layer(layer_of, place(stream), shape, dropout, place), None
+        return _layer(layer_of, part.place(stream), shape, dropout, part), None
 
-    windows = jnp.array([shape.window(n) or tokens.shape[1] for n in range(shape.n_layers)])
-    stream, _ = jax.lax.scan(one, place(stream), (params["layers"], windows, keys[:-1]))
+    windows = jnp.array([shape.window(n) or seq_len for n in range(shape.n_layers)])
+    stream, _ = jax.lax.scan(one, part.place(stream), (params["layers"], windows, keys[:-1]))
     return _head(outside, stream, shape)
 
 
@@ -97,21 +111,34 @@ def loss(params, shape, tokens, targets, **options):
     >>> abs(float(start) - math.log(1000)) < 0.1
     True
     """
+    total, count = summed(params, shape, tokens, targets, **options)
+    return total / jnp.maximum(count, 1)
+
+
+def summed(params, shape, tokens, targets, **options):
+    """Cross-entropy of all targets that are not padding, and their number: (sum(-log p), count)  [nats, tokens].
+
+    Args:
+        params, shape, tokens, targets, options: as in `loss`.
+    """
     scores = logits(params, shape, tokens, **options)
     rows = jnp.arange(scores.shape[-1])
     scores = jnp.where(rows < shape.vocab_size, scores, -jnp.inf)  # no word is in the padding of the table
     right = jnp.sum(jnp.where(rows == targets[..., None], scores, 0.0), axis=-1)  # no gather, which a cut table lacks
-    real = targets != IGNORED
-    nats = jnp.where(real, jax.nn.logsumexp(scores, axis=-1) - right, 0.0)
-    return jnp.sum(nats) / jnp.maximum(jnp.sum(real), 1)
+    nats = jnp.where(targets != IGNORED, jax.nn.logsumexp(scores, axis=-1) - right, 0.0)
+    return jnp.sum(nats), _counted(targets)
 
 
-def _embed(outside, tokens, shape):
+def _counted(targets):
+    return jnp.sum(targets != IGNORED)
+
+
+def _embed(outside, tokens, shape, first):
     stream = outside["table"][tokens]
     if "table_in" in outside:
         stream = stream @ outside["table_in"]
     if "positions" in outside:
-        stream = stream + outside["positions"][: tokens.shape[1]]
+        stream = stream + jax.lax.dynamic_slice_in_dim(outside["positions"], first, tokens.shape[1])
     return _norm(outside, "table_norm", stream, shape.norm) if shape.norms_outside_layers == 2 else stream
 
 
@@ -124,31 +151,34 @@ def _head(outside, stream, shape):
     return _wide(scores + outside.get("head_bias", 0))
 
 
-def _layer(layer_of, stream, shape, dropout, place):
+def _layer(layer_of, stream, shape, dropout, part):
     weights, window, key = layer_of
     keys = jax.random.split(key)
     beside = _norm(weights, "attention_norm", stream, shape.norm)
-    added = _after(weights, "attention_out_norm", _attention(weights, beside, shape, window), shape)
-    stream_then = place(stream + _drop(added, dropout, keys[0]))
+    added = _after(weights, "attention_out_norm", _attention(weights, beside, shape, window, part), shape)
+    stream_then = part.place(stream + _drop(added, dropout, keys[0]))
     if shape.norms_per_layer > 1:
         beside = _norm(weights, "mlp_norm", stream_then, shape.norm)
     added = _after(weights, "mlp_out_norm", _mlp(weights, beside, shape), shape)
-    return place(stream_then + _drop(added, dropout, keys[1]))
+    return part.place(stream_then + _drop(added, dropout, keys[1]))
 
 
 def _after(weights, name, added, shape):
     return _norm(weights, name, added, shape.norm) if shape.norms_per_layer == 4 else added
 
 
-def _attention(weights, stream, shape, window):
+def _attention(weights, stream, shape, window, part):
     query = jnp.einsum("bsd,dkgh->bskgh", stream, weights["query"]) + weights.get("query_bias", 0)
     key = jnp.einsum("bsd,dkh->bskh", stream, weights["key"]) + weights.get("key_bias", 0)
     value = jnp.einsum("bsd,dkh->bskh", stream, weights["value"]) + weights.get("value_bias", 0)
     query, key = _qk_norm(weights, "query_norm", query, shape), _qk_norm(weights, "key_norm", key, shape)
     if not shape.learned_positions:
-        query, key = rotate(query), rotate(key)
+        query, key = rotate(query, part.first), rotate(key, part.first)
+    key, value = part.whole(key, 1), part.whole(value, 1)
+    positions = part.first + jnp.arange(stream.shape[1])
+    seen = _seen(positions[:, None] - part.whole(positions, 0), window)
     scores = _wide(jnp.einsum("bskgh,btkh->bkgst", query, key)) / math.sqrt(shape.head_dim)
-    chances = jax.nn.softmax(jnp.where(_seen(stream.shape[1], window), scores, -jnp.inf), axis=-1)
+    chances = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf), axis=-1)
     mixed = jnp.einsum("bkgst,btkh->bskgh", chances.astype(value.dtype), value)
     added = jnp.einsum("bskgh,kghd->bsd", mixed, weights["attention_out"])
     return added + weights.get("attention_out_bias", 0)
@@ -161,11 +191,12 @@ def _mlp(weights, stream, shape):
     return up @ weights["down"] + weights.get("down_bias", 0)
 
 
-def rotate(heads):
+def rotate(heads, first=0):
     """Rotary positions: the halves of each head turned by position / 10,000^(2i / head_dim).
 
     Args:
         heads: an array (sequences, positions, ..., head_dim), head_dim even.
+        first: position of the first.
 
     Source: Su et al. 2021, arXiv:2104.09864, section 3.2; halves in place of neighbours, as in GPT-NeoX and in
         transformers' Llama.
@@ -176,16 +207,15 @@ def rotate(heads):
     """
     half = heads.shape[-1] // 2
     wide = _wide(heads)
-    angles = jnp.arange(heads.shape[1])[:, None] * ROTARY_BASE ** (-jnp.arange(half) / half)
+    angles = (first + jnp.arange(heads.shape[1]))[:, None] * ROTARY_BASE ** (-jnp.arange(half) / half)
     angles = angles.reshape(heads.shape[1], *[1] * (heads.ndim - 3), half)
     first, second = wide[..., :half], wide[..., half:]
     turned = (first * jnp.cos(angles) - second * jnp.sin(angles), second * jnp.cos(angles) + first * jnp.sin(angles))
     return jnp.concatenate(turned, axis=-1).astype(heads.dtype)
 
 
-def _seen(n_positions, window):
-    """True where a position may look at another: itself and what stands before it, within the window."""
-    back = jnp.arange(n_positions)[:, None] - jnp.arange(n_positions)
+def _seen(back, window):
+    """True where a position may look so far back: at itself and what stands before it, within the window."""
     return (back >= 0) & (back < window)
 
 

@@ -10,6 +10,8 @@ from lib.pilot.cuts import PRECISIONS
 from lib.pilot.model import initialise, loss
 from lib.pilot.tensors import tensors
 
+_SLOPE = jax.value_and_grad(loss)
+
 
 class State(NamedTuple):
     """What is kept from step to step; the master copy is None where the optimizer steps the weights themselves."""
@@ -52,7 +54,7 @@ def start(shape, optimizer, precision, key, rows=None):
     return State(weights, stepped if kept.master else None, optimizer.init(stepped))
 
 
-def step(state, batch, gradients=None, *, shape, optimizer, precision, micro_batches=1, **options):
+def step(state, batch, gradients=None, *, shape, optimizer, precision, micro_batches=1, slope=_SLOPE, **options):
     """One step: (the state after it, the loss).
 
     Args:
@@ -61,10 +63,11 @@ def step(state, batch, gradients=None, *, shape, optimizer, precision, micro_bat
         gradients: those of the step's earlier micro-batches, summed and divided by micro_batches; None for the first.
         shape, optimizer, precision: as in `start`.
         micro_batches: micro-batches of the step, each of as many words.
-        options: dropout, key and place of `logits`.
+        slope: function of what `loss` takes, that returns the loss and its gradients.
+        options: dropout, key and part of `logits`.
     """
     kept = PRECISIONS[precision]
-    nats, found = jax.value_and_grad(loss)(state.weights, shape, *batch, dtype=kept.compute, **options)
+    nats, found = slope(state.weights, shape, *batch, dtype=kept.compute, **options)
     found = jax.tree.map(lambda leaf: (leaf / micro_batches).astype(kept.gradients), found)
     if gradients is not None:
         found = jax.tree.map(jnp.add, gradients, found)
