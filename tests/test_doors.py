@@ -30,6 +30,7 @@ from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflo
 from lib.fit.report import report
 from lib.hardware import Cluster, accelerator
 from lib.ladder import Evidence, Piece, evaluate, rungs
+from lib.ladder.published import CALENDARS
 from lib.ladder.verdicts import Judgement
 from lib.layout import RULES as LAYOUT_RULES
 from lib.layout import Layout, place
@@ -83,6 +84,7 @@ ELSEWHERE += tuple(f"pilot.{name}" for name in ("compiled", "lower", "mesh", "mo
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 ELSEWHERE += ("exercises",)  # judged by tests of their own, which send any value at all
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
+ELSEWHERE += ("readiness.tables",)
 
 SEVEN = "7"  # a number in text, which only a control reads
 NO_NUMBER = (
@@ -258,6 +260,7 @@ EXAMPLES = (
     REVIEWED := review(DESCRIBED, {"configs": STATEMENT}),
     REVIEWED.states[0],
     Judgement(threshold=RUNG.thresholds[0], value=0.01),
+    CALENDARS["OPT 175B, experiment 12"],
     Change(label="ZeRO 1", fit=FITTED, saved_bytes=1e9),
     scale_down(DESCRIBED),
 )
@@ -461,6 +464,12 @@ VOCABULARY |= {
     "sequences": integer(8, 0),
     "dropout": number(0.1, -0.1, 1.1, 1),
     "learning_rate": positive(1e-3),
+    **_same(positive(20.0), "wait_days lost_days calendar_days interruptions run_gpu_hours"),
+    **_same(number(0.1, -0.1, 1.1), "fault_probability"),
+    **_same(number(0.1, -1), "pilot_gpu_hours slow_share"),
+    "found_share": fraction(0.9),
+    "counted": Kind("text", NO_TEXT),
+    "changed": Kind({}, (5, "text", [1.0])),
 }
 
 # Where a name means something else than elsewhere.
@@ -483,6 +492,8 @@ EXCEPTIONS = {
     "ladder.evidence.Piece.rung": integer(2, 0),
     "ladder.evidence.seal.value": SHOWN,
     "ladder.rungs.Rung.gpu_hours": number(2.0, -1),
+    "ladder.made_up.made_up.numbers": Kind((2,), (None, 5, "12", [2], (0,), (8,), ("a",), (True,))),
+    "ladder.made_up.made_up.accelerator": Kind("cpu", NO_TEXT),
     **_same(number(0.0).or_none(), "ladder.thresholds.Threshold.at_least ladder.thresholds.Threshold.at_most"),
     "ladder.thresholds.Threshold.margin.value": Kind(1.0, NO_NUMBER),
     **_same(Kind("USD", NO_TEXT), "description.expectations.Expectation.unit ladder.thresholds.Threshold.unit"),

@@ -1,6 +1,6 @@
 """A brief and what follows from it, step by step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lib import check, units
@@ -9,6 +9,7 @@ from lib.architecture.shapes import search
 from lib.compute import calendar_days, chinchilla_optimal, train_flops, training_days
 from lib.compute.mfu import convention, days_ratio
 from lib.corpus import corpus
+from lib.description import RunDescription
 from lib.layout import Layout
 from lib.memory import ledger
 from lib.plan.brief import A100_FORTNIGHT, H100_MONTH, Brief
@@ -100,6 +101,26 @@ class Plan:
             vocab_size=self.shape.vocab_size,
         )
         return Recipe(run=self.allocation, setup=setup, given_shape=self.shape)
+
+    @cached_property
+    def description(self):
+        """The plan as a run that pilots climb for: a `RunDescription` under the first layout and the recipe.
+
+        It divides by the data sheet's peak, so its days differ from the plan's where the brief has rounded.
+        """
+        recipe, brief = self.recipe, self.brief
+        steps = {"micro_batch": recipe.setup.micro_batch, "micro_batches": recipe.accumulation}
+        return RunDescription(
+            name=brief.name,
+            shape=self.shape,
+            n_tokens=self.allocation.n_tokens,
+            cluster=brief.cluster,
+            layout=replace(self.memory.layout, **steps),
+            schedule=recipe.schedule,
+            mfu=brief.mfu,
+            goodput=brief.goodput,
+            law_name=brief.law_name,
+        )
 
     def days_if_counted(self, name):
         """Compute days if the brief's utilization was reported under another convention.

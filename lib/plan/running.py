@@ -4,9 +4,14 @@ from dataclasses import dataclass
 
 from lib import check, units
 from lib.corpus import corpus
+from lib.description import Expectations
+from lib.ladder import evaluate
+from lib.ladder.thresholds import hours_between_interruptions, thresholds
 from lib.layout import Layout
 from lib.memory import HEADROOM, ledger
 from lib.plan.plan import GPUS_PER_COPY, PLANS, Plan
+from lib.readiness import review
+from lib.readiness.review import needed_gpu_hours
 from lib.recipe.advice import scale_of, summary
 from lib.scaling.ensemble import GROUPS, Ensemble
 from lib.tables import Table
@@ -26,7 +31,7 @@ STEPS = (
     "pilot",
     "review",
 )
-FILLED = (*STEPS[:6], "recipe")
+FILLED = (*STEPS[:6], "recipe", "pilot", "review")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +127,29 @@ def _recipe(plan):
     yield "advice of seed 001", f"{scale_of(recipe.facts.compute)[0].name}; {summary(recipe.facts)}"
 
 
-_FUNCTIONS = (_brief, _compute, _allocation, _architecture, _data, _memory, _recipe)
+def _pilot(plan):
+    climb = evaluate(plan.description)
+    yield "rungs 1 to 6", climb.rehearsal_gpu_hours, "GPU-hours"
+    yield "of the full run", climb.rehearsal_gpu_hours / climb.verdicts[-1].rung.gpu_hours, "%"
+    expected = Expectations(run=plan.description)
+    asked = {one.name: one for rung in (5, 6) for one in thresholds(rung, expected)}
+    yield "MFU on the plan's GPUs, at least", asked["mfu"].at_least
+    yield "between interruptions, at Llama 3's rate", hours_between_interruptions(expected), "hours"
+    yield "lost to a killed node", asked["hours_lost_to_a_failure"].text
+    yield "final loss, as the small runs forecast it", asked["forecast_loss_low"].text
+    yield "passed so far", "nothing" if climb.highest == 0 else f"rung {climb.highest}"
+
+
+def _review(plan):
+    needed, brief = needed_gpu_hours(evaluate(plan.description)), plan.brief
+    held = brief.cluster.n_gpus * brief.days * units.HOURS_PER_DAY
+    yield "to approve: run, pilots, slow end", needed, "GPU-hours"
+    yield "all GPUs for the days of the brief", held, "GPU-hours"
+    yield "to spare" if held >= needed else "missing", abs(held - needed), "GPU-hours"
+    yield "state", review(plan.description, {}).text
+
+
+_FUNCTIONS = (_brief, _compute, _allocation, _architecture, _data, _memory, _recipe, _pilot, _review)
 _LINES = {function.__name__.removeprefix("_"): function for function in _FUNCTIONS}
 
 

@@ -13,6 +13,7 @@ from lib.plots.flops import token_flops
 from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
 from lib.plots.memory import reading_errors
+from lib.plots.readiness import review_states
 from lib.plots.recipes import batch_trade, missed, rates_by_size, schedules
 from lib.plots.slices import gpu_slices
 from lib.plots.style import COLOURS, Picture, contrast, house_style, new_picture, to_svg
@@ -43,6 +44,7 @@ __all__ = [
     "regrets",
     "repeated",
     "residuals",
+    "review_states",
     "run_plane",
     "schedules",
     "to_svg",

@@ -212,12 +212,36 @@ def _unpaid(item, statement, climb: Climb):
         yield f"approved_gpu_hours = {check.figure(statement.approved_gpu_hours)}: at least {needed:,.0f}"
 
 
+def to_approve(run_gpu_hours, pilot_gpu_hours, slow_share):
+    """GPU-hours that a budget must hold: pilots, the run, and what the run takes more at the slow end of its speed.
+
+        pilots + run * (1 + slow)
+
+    Args:
+        run_gpu_hours: for which the run holds its GPUs, > 0; float or array.
+        pilot_gpu_hours: of the rungs below it, 0 or more; float or array.
+        slow_share: by which the run may be slower than planned, 0 or more; float or array.
+
+    Raises:
+        TypeError, ValueError: for a value of the wrong kind or out of range.
+
+    Source: a choice of the handbook; `lib.ladder` gives the pilots, `lib.description.expectations` the slow end.
+
+    >>> to_approve(1000.0, 10.0, 0.07)
+    1080.0
+    """
+    check.positive(run_gpu_hours=run_gpu_hours)
+    check.non_negative(pilot_gpu_hours=pilot_gpu_hours, slow_share=slow_share)
+    return check.result(gpu_hours=pilot_gpu_hours + run_gpu_hours * (1 + slow_share))
+
+
 def needed_gpu_hours(climb):
-    """GPU-hours that a budget must hold: all rungs, and the run at the slow end of its expected speed.
+    """`to_approve` for a described run: all rungs, and the run at the slow end of its expected speed.
 
     Args:
         climb: a `Climb`.
     """
     check.instance(Climb, climb=climb)
     days = Expectations(run=climb.run).calendar_days
-    return sum(verdict.rung.gpu_hours for verdict in climb.verdicts) + days.tolerance * 24 * climb.run.cluster.n_gpus
+    slow_share = days.tolerance / days.value
+    return to_approve(climb.verdicts[-1].rung.gpu_hours, climb.rehearsal_gpu_hours, slow_share)
