@@ -2,6 +2,19 @@
 
 from types import MappingProxyType
 
-from lib.exercises import four_functions
+from lib.exercises import (
+    chips_to_flops,
+    fitting,
+    four_functions,
+    how_big_how_long,
+    memory_ledger,
+    pilot_ladder,
+    readiness_review,
+    recipes,
+    what_one_number_hides,
+    worked_example,
+)
 
-QUESTIONS = MappingProxyType({asked.name: asked for module in (four_functions,) for asked in module.QUESTIONS})
+_COMPUTE = (four_functions, chips_to_flops, how_big_how_long, what_one_number_hides, fitting)
+_CHAPTERS = (worked_example, *_COMPUTE, memory_ledger, recipes, pilot_ladder, readiness_review)
+QUESTIONS = MappingProxyType({asked.name: asked for module in _CHAPTERS for asked in module.QUESTIONS})

@@ -186,8 +186,9 @@ QUESTIONS = (
     Question(
         solution=model_flops_utilization,
         title="MFU of a running job",
-        prompt="A job trains `n_params` parameters at `tokens_per_second`, measured over the whole cluster of `n_gpus` "
-        "devices with a peak of `peak_flops` FLOP/s each. Return its MFU as a fraction, counting 6N FLOPs a token.",
+        prompt="A job trains `n_params` parameters at `tokens_per_second`, measured over the whole cluster of "
+        "`n_gpus` devices with a peak of `peak_flops` FLOP/s each. Return its MFU as a fraction, counting 6N FLOPs "
+        "a token.",
         chapter="chips_to_flops",
         task="write",
         kind="function",
