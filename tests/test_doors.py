@@ -84,7 +84,7 @@ ELSEWHERE += tuple(f"pilot.{name}" for name in ("compiled", "lower", "mesh", "mo
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 ELSEWHERE += ("exercises",)  # judged by tests of their own, which send any value at all
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
-ELSEWHERE += ("readiness.tables",)
+ELSEWHERE += ("ladder.tables", "readiness.tables")
 
 SEVEN = "7"  # a number in text, which only a control reads
 NO_NUMBER = (

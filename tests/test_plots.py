@@ -17,9 +17,13 @@ from lib import plots
 from lib.architecture import model
 from lib.compute import counts
 from lib.fit import fit_law, hold_out, isoflop_runs, parabola
+from lib.ladder import evaluate
+from lib.ladder.made_up import made_up
+from lib.plan import PLANS
 from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
 from lib.plots.style import INK
+from lib.readiness import Statement, review
 from lib.recipe.held_out import residuals
 from lib.recipe.lr_law import fitted
 from lib.recipe.published_runs import COMPARABLE
@@ -101,6 +105,17 @@ PICTURES |= {
     "parabola": lambda: plots.isoflop_parabola(
         law("Hoffmann 2022"), ONE_BUDGET, parabola(ONE_BUDGET.n_params, ONE_BUDGET.loss)
     ),
+}
+FORTNIGHT_RUN = PLANS[0].description
+CLIMBED = evaluate(FORTNIGHT_RUN, made_up(FORTNIGHT_RUN, changed={"tensor_difference": 0.1}))
+REVIEWS = [
+    ("nothing", review(FORTNIGHT_RUN, {})),
+    ("one", review(FORTNIGHT_RUN, {"stop": Statement(statement="done")})),
+]
+PICTURES |= {
+    "ladder, nothing measured": lambda: plots.ladder(evaluate(FORTNIGHT_RUN)),
+    "ladder, one rung failed": lambda: plots.ladder(CLIMBED),
+    "states of a review": lambda: plots.review_states(REVIEWS),
 }
 PICTURES |= {
     f"what-if {name}": partial(plots.chart_picture, view.chart)

@@ -1,0 +1,57 @@
+"""The numbers that the chapter on the pilot ladder shows, recomputed by hand from published ones, without `lib`."""
+
+import re
+
+import pytest
+
+from tests.glued import glued
+
+approx = pytest.approx
+LLAMA = 54 * 24 * 16_384 / 419  # GPU-hours between unexpected interruptions: Grattafiori et al. 2024, section 3.3.4
+MONTH = 2048 * 30 * 24 * 989 / 989.4  # GPU-hours of seed 003's month, at the data sheet's peak
+
+
+@pytest.fixture(scope="module")
+def chapter(root):
+    """What the chapter glues; and its text."""
+    return glued(root, "notebooks/pilot_ladder.md")
+
+
+def test_what_the_rungs_take(chapter):
+    found, _ = chapter
+    assert found["below_six"] == 1 + 8 + 4 * 32
+    assert found["below_six_minutes"] == approx(137 / 2048 * 60)
+    assert found["rehearsal"] == approx(0.01 + 137 / MONTH)
+    assert found["largest_step"] == approx(0.01 * MONTH / 128)
+    assert found["largest_rung"] == 5
+
+
+def test_what_a_failure_may_cost(chapter):
+    found, _ = chapter
+    for name, gpus in (("fortnight", 128), ("month", 2048)):
+        assert found[f"{name}_between"] == approx(LLAMA / gpus, rel=1e-4)
+        assert found[f"{name}_lost"] == approx(0.1 * LLAMA / gpus, rel=1e-4)
+    assert found["lost_better"] == approx(found["month_lost"] / 2)
+    assert found["ratio_gpus"] == 16
+
+
+def test_the_rates_of_published_clusters(chapter):
+    found, _ = chapter
+    assert found["llama_hours"] == approx(54 * 24 / 419)
+    assert found["bloom_ratio"] == approx(LLAMA / (384 * 24 * 7 / 1.5), rel=2e-3)  # 1 to 2 failures a week
+    opt = 1024 * 56 * 24 / 90  # GPU-hours between restarts
+    assert found["opt_ratio"] == approx(LLAMA / opt)
+    assert found["opt_lost"] == approx(opt / 2048 * 0.1 * 60)
+
+
+def test_every_letter_of_the_chapter_is_on_the_notation_page(root, chapter):
+    def letters(text):
+        rows = re.findall(r"^\| (\$[^|]*) \|", text.split("## The same letters elsewhere")[0], re.MULTILINE)
+        return {part.strip("$ ") for row in rows for part in row.split(",")}
+
+    assert letters(chapter[1]) <= letters((root / "book/notation.md").read_text())
+
+
+def test_every_number_that_is_shown_is_glued_and_the_other_way_round(chapter):
+    found, text = chapter
+    assert set(re.findall(r"\{glue:text\}`(\w+)", text)) == set(found)
