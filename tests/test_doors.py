@@ -30,6 +30,7 @@ from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflo
 from lib.fit.report import report
 from lib.hardware import Cluster, accelerator
 from lib.ladder import Evidence, Piece, evaluate, rungs
+from lib.ladder.late import LateFault
 from lib.ladder.published import CALENDARS
 from lib.ladder.verdicts import Judgement
 from lib.layout import RULES as LAYOUT_RULES
@@ -254,6 +255,7 @@ EXAMPLES = (
     ),
     EVIDENCE := Evidence(run=DESCRIBED.plain, pieces=(PIECE,)),
     CLIMB := evaluate(DESCRIBED, EVIDENCE),
+    LateFault(run=DESCRIBED, rung=4, unnoticed_tokens=1e11, stopped_hours=24.0),
     CLIMB.verdicts[1],
     ITEMS["resume"],
     STATEMENT := Statement(statement="done", date=datetime.date(2026, 11, 29), approved_gpu_hours=1e6),
@@ -490,6 +492,9 @@ EXCEPTIONS = {
     "ladder.evidence.Evidence.run": Kind(DESCRIBED.plain, (None, 5, "text", [1.0])),
     "ladder.evidence.Evidence.pieces": Kind((PIECE,), (None, 5, "text", [1.0], (5,))),
     "ladder.evidence.Piece.rung": integer(2, 0),
+    "ladder.late.LateFault.rung": integer(4, 0, 7),
+    "ladder.late.LateFault.unnoticed_tokens": number(1e11, -1),
+    "ladder.late.LateFault.stopped_hours": number(24.0, -1),
     "ladder.evidence.seal.value": SHOWN,
     "ladder.rungs.Rung.gpu_hours": number(2.0, -1),
     "ladder.made_up.made_up.numbers": Kind((2,), (None, 5, "12", [2], (0,), (8,), ("a",), (True,))),

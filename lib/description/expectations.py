@@ -13,7 +13,7 @@ from lib.scaling import law
 from lib.scaling.allocations import Allocation
 from lib.scaling.certainty import SPREADS
 from lib.scaling.certainty import loss as loss_with_error
-from lib.units import HOURS_PER_DAY, SECONDS_PER_DAY
+from lib.units import HOURS_PER_DAY, SECONDS_PER_DAY, show_number
 
 STANDARD_ERRORS = 1.96  # to either side: 95 %
 
@@ -86,7 +86,7 @@ class Expectations:
             tolerance=0.0,
             source="Kaplan et al. 2020, arXiv:2001.08361, section 2.1",
             tolerance_source="arithmetic",
-            formula=f"6 x {run.shape.n_params_active:,} x {run.n_tokens:.6g}",
+            formula=f"6 x {run.shape.n_params_active:,} x {show_number(run.n_tokens)}",
         )
 
     @cached_property
@@ -134,8 +134,8 @@ class Expectations:
             tolerance=value * tolerance.value,
             source=f"the run description: utilization {run.mfu:g}, counted as {run.convention_name}",
             tolerance_source=tolerance.source,
-            formula=f"{run.mfu:g} x {run.cluster.peak_flops(run.dtype):.6g} / "
-            f"{self._counted(run.convention_name).flops_per_token(run.shape, float(run.layout.seq_len)):.6g}",
+            formula=f"{run.mfu:g} x {show_number(run.cluster.peak_flops(run.dtype))} / "
+            f"{show_number(self._counted(run.convention_name).flops_per_token(run.shape, float(run.layout.seq_len)))}",
         )
 
     @cached_property
@@ -149,7 +149,7 @@ class Expectations:
             tolerance=one.tolerance * n_gpus,
             source=one.source,
             tolerance_source=one.tolerance_source,
-            formula=f"{one.value:.6g} x {n_gpus:,}",
+            formula=f"{show_number(one.value)} x {n_gpus:,}",
         )
 
     @cached_property
@@ -164,7 +164,7 @@ class Expectations:
             tolerance=value * limit("speed", "share").value,
             source=speed.source,
             tolerance_source=speed.tolerance_source,
-            formula=f"{self.run.n_tokens:.6g} / {speed.value:.6g} / 86,400",
+            formula=f"{show_number(self.run.n_tokens)} / {show_number(speed.value)} / 86,400",
         )
 
     @cached_property
@@ -178,7 +178,7 @@ class Expectations:
             tolerance=calendar_days(days.tolerance, goodput),
             source=f"the run description: goodput {goodput:g}",
             tolerance_source=days.tolerance_source,
-            formula=f"{days.value:.6g} / {goodput:g}",
+            formula=f"{show_number(days.value)} / {goodput:g}",
         )
 
     @property
@@ -240,7 +240,7 @@ class Expectations:
             tolerance=None if error is None else STANDARD_ERRORS * error,
             source=f"{counted.name}, {counted.source}; {self.reach}",
             tolerance_source=error_source,
-            formula=f"L({n_params:.6g}, {run.n_tokens:.6g})",
+            formula=f"L({show_number(n_params)}, {show_number(run.n_tokens)})",
         )
 
     @property

@@ -12,7 +12,7 @@ from lib.whatif.model import Choice, View, WhatIf
 
 # In the order of the book.
 _MODULES = ("worked_example", "compute", "scaling", "law_explorer", "run_design", "memory", "recipe", "schedule")
-_MODULES += ("readiness",)
+_MODULES += ("ladder", "ladder_cost", "readiness")
 _LONGEST = 200  # characters of one setting: more is a slip of the clipboard
 _EXPONENT = re.compile(r"(?<=[0-9])e\+?(-?)0*(?=[0-9])")  # as Python writes it: 1e+07
 _ARGUMENT = re.compile(r"(\w+)(?:\[[^]]*\])? (?:=|\()")  # how every refusal of `check` begins

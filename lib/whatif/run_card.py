@@ -8,7 +8,7 @@ from lib.description import Expectation, Expectations
 from lib.ladder import Climb
 from lib.memory import changes
 from lib.scaling import law
-from lib.units import HOURS_PER_DAY, show, show_roughly
+from lib.units import HOURS_PER_DAY, show, show_number, show_roughly
 from lib.whatif.model import Check, Row, View
 
 _FIELDS = tuple(field.name for field in fields(Expectation))
@@ -24,7 +24,7 @@ def run_view(run):
         TypeError: for something else.
     """
     expected = Expectations(run=run)
-    rows = (*_expected_rows(expected), *_cost_rows(expected), *_convention_rows(expected))
+    rows = (*expected_rows(expected), *_cost_rows(expected), *_convention_rows(expected))
     return View(title=_title(expected), rows=rows, checks=_fit_checks(expected), notes=_notes(expected))
 
 
@@ -38,7 +38,7 @@ def ladder_view(climb):
         TypeError: for something else.
     """
     check.instance(Climb, climb=climb)
-    rows = (*(row for verdict in climb.verdicts for row in _rung_rows(verdict)), *_rehearsal_rows(climb))
+    rows = (*(row for verdict in climb.verdicts for row in rung_rows(verdict)), *_rehearsal_rows(climb))
     checks = tuple(_rung_check(verdict) for verdict in climb.verdicts)
     return View(title=_climbed(climb), rows=rows, checks=checks, notes=_notes(Expectations(run=climb.run)))
 
@@ -108,17 +108,20 @@ def _beside(expectation):
     return f"{short} ± {show_roughly(tolerance, expectation.unit)}" if tolerance else value
 
 
-def _expected_rows(expected):
+def expected_rows(expected):
     for one in expected.rows:
         sources = tuple(text for text in (one.source, f"tolerance: {one.tolerance_source}") if text)
         yield Row(label=one.label, value=_beside(one), group="Expected", formula=one.formula, sources=sources)
     counts = "every product, causal attention, no input table"
     exact = {"label": "training compute, counted exactly", "value": expected.exact_flops, "unit": "FLOP"}
-    yield Row(**exact, group="Expected", convention=counts)
+    per_token = (
+        f"{show_number(expected.run.n_tokens)} x {show_number(expected.exact_flops / expected.run.n_tokens)} a token"
+    )
+    yield Row(**exact, group="Expected", formula=per_token, convention=counts)
 
 
 def _cost_rows(expected):
-    held = f"{expected.run.cluster.n_gpus:,} GPUs for {expected.calendar_days.value:.6g} days"
+    held = f"{show(expected.run.cluster.n_gpus, 'GPUs')} for {show_number(expected.calendar_days.value)} days"
     yield Row(label="GPU-hours held", value=expected.gpu_hours, unit="GPU-hours", group="Cost", formula=held)
     if expected.cost_usd is not None:
         price = f"{expected.run.price_usd_per_gpu_hour:g} USD a GPU-hour"
@@ -149,7 +152,7 @@ def _notes(expected):
     )
 
 
-def _rung_rows(verdict):
+def rung_rows(verdict):
     rung = verdict.rung
     group = f"{rung.number}. {rung.name}"
     yield Row(label="shows that", value=rung.purpose, group=group)
@@ -165,7 +168,7 @@ def _rehearsal_rows(climb):
     hours, group = climb.rehearsal_gpu_hours, "What climbing costs"
     day = climb.run.cluster.n_gpus * HOURS_PER_DAY
     whole = climb.verdicts[-1].rung.gpu_hours
-    share = f"{hours:.6g} / {whole:.6g}"
+    share = f"{show_number(hours)} / {show_number(whole)}"
     yield Row(label="rungs 1 to 6", value=hours, unit="GPU-hours", group=group, formula="the sum")
     yield Row(label="of the full run", value=hours / whole, unit="%", group=group, formula=share)
     held = f"{climb.run.cluster.n_gpus:,} GPUs x 24 h"
