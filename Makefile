@@ -29,7 +29,7 @@ book: setup  ## build the book into _build/html, running the chapters that chang
 	@.ci/book
 
 test: setup  ## check everything: lint, library, chapters, book, pages in a browser
-	@.ci/setup browser pyodide
+	@.ci/setup browser sandbox pyodide
 	@$(MAKE) --no-print-directory lint
 	@echo "==> two at a time, each reports when it is done: library, chapters; then the book and its pages"
 	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) checked-book units $(IN_A_BROWSER) pyodide

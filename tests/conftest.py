@@ -170,3 +170,16 @@ def awake(kept_page):
     page = kept_page(path)
     yield page, f"what-if-{name}", numbers_of(name)
     reset(page, f"what-if-{name}")
+
+
+@pytest.fixture(scope="session")
+def jail():
+    """The name of the best jail that holds. Without one its tests are skipped, in a forge they fail."""
+    from lib.grading.doctor import first_that_works
+
+    name = first_that_works()
+    missing = "NO JAIL: hostile submissions were not tried; handbook course doctor says how to get one"
+    if name is None and os.environ.get("CI") != "true":
+        pytest.skip(missing)
+    assert name, missing
+    return name

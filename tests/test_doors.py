@@ -83,6 +83,7 @@ ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a l
 PILOT_CUTS = ("degrees", "rows", "padded", "device_params", "device_bytes")
 ELSEWHERE += tuple(f"pilot.{name}" for name in ("compiled", "lower", "mesh", "model", "shards", "step"))  # start JAX
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
+ELSEWHERE += ("grading",)  # tested with submissions, in jails
 ELSEWHERE += ("exercises",)  # judged by tests of their own, which send any value at all
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 ELSEWHERE += ("ladder.tables", "readiness.tables")

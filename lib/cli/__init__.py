@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import click
 
 from lib.check import did_you_mean, listed, plain_name, short
+from lib.cli.course_command import course
 from lib.cli.fit_command import fit
 from lib.cli.model_command import model
 from lib.cli.recipe_command import recipe
@@ -175,6 +176,9 @@ main.add_command(ladder)
 
 
 main.add_command(review)
+
+
+main.add_command(course)
 
 
 @contextmanager

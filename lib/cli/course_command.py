@@ -1,0 +1,199 @@
+"""The commands `handbook course ...`: hand an assignment out, grade what comes back, see which jail works."""
+
+import json
+import os
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import click
+
+from lib.cli.run_commands import refusals
+
+MOST_WORKERS = 256
+
+
+@click.group()
+def course():
+    """Run a course: release an assignment, grade submissions in a jail, see which jail works here."""
+
+
+@course.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def doctor(context, as_json):
+    """Try every jail, and say which hold. Exits with 1 if none does.
+
+    \b
+    handbook course doctor
+    """
+    from lib.grading.doctor import examine
+    from lib.grading.jail import jails
+
+    found = [examine(jail) for jail in jails()]
+    if as_json:
+        click.echo(json.dumps([vars(finding) for finding in found], indent=2))
+    else:
+        for finding in found:
+            click.echo(f"{'yes' if finding.works else 'no':<5}{finding.jail:<12}{finding.sentence}")
+    context.exit(0 if any(finding.works for finding in found) else 1)
+
+
+@course.command()
+@click.argument("folder", metavar="DIR")
+@click.option("--assignment", metavar="NAME", required=True, help="Which: a master notebook's name.")
+@click.option("--masters", metavar="DIR", help="Where master notebooks are; the handbook's own unless said.")
+def release(folder, assignment, masters):
+    """Write the folder that students get: notebook, checker, environment, README.
+
+    \b
+    handbook course release handout --assignment chips_to_flops
+    """
+    from lib.grading.assignments import assignment as find
+    from lib.grading.release import release as write
+
+    with refusals():
+        written = write(find(assignment, masters), folder)
+    for path in written:
+        click.echo(path)
+
+
+@course.command()
+@click.argument("folder", metavar="SUBMISSIONS")
+@click.option("-o", "--output", "results", metavar="RESULTS", required=True, help="The folder for the records.")
+@click.option("--assignment", metavar="NAME", required=True, help="Which: a master notebook's name.")
+@click.option("--secret", metavar="FILE", required=True, help="A file with text that hidden inputs are drawn from.")
+@click.option("--masters", metavar="DIR", help="Where master notebooks are; the handbook's own unless said.")
+@click.option("--executor", metavar="WORD", default="local", show_default=True, help="local or dask.")
+@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster, such as tcp://10.0.0.1:8786.")
+@click.option("--workers", metavar="NUMBER", help="Jails at a time; one for each core unless said.")
+@click.option("--seconds", metavar="NUMBER", default="4", show_default=True, help="For one statement, and one call.")
+@click.option("--jail", metavar="NAME", help="Which jail; the first that works unless said.")
+@click.option("--trust-submissions", is_flag=True, help="Run without a jail: only what you would run yourself.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def grade(folder, results, assignment, secret, masters, as_json, **how):
+    """Grade submissions, one record each; run again to resume, or to grade what changed.
+
+    \b
+    handbook course grade submitted -o results --assignment chips_to_flops --secret secret.txt
+    """
+    from lib.grading import batch
+    from lib.grading.assignments import assignment as find
+    from lib.grading.submissions import submissions
+
+    with refusals():
+        chosen = find(assignment, masters)
+        found = submissions(folder)
+        workers = _whole("workers", how["workers"], os.cpu_count() or 1)
+        course = batch.Course(
+            assignment=chosen.name,
+            questions=chosen.questions,
+            secret=_secret(secret),
+            jail=_jail(how["jail"], how["trust_submissions"]),
+            seconds=_number("seconds", how["seconds"]),
+        )
+        executor = _executor(how["executor"], how["scheduler"], workers)
+        batch.prepare(results, course)
+    with executor as (pool, ahead):
+        done = _graded(found, results, course, pool, ahead)
+    click.echo(_summary(done, as_json))
+
+
+def _graded(found, results, course, pool, ahead):
+    from lib.grading import batch
+    from lib.grading.conversation import JailError
+
+    with click.progressbar(length=len(found), label="Grading", file=click.get_text_stream("stderr")) as bar:
+        try:
+            return batch.grade(found, results, course, pool, ahead, lambda record, is_new: bar.update(1))
+        except JailError as error:
+            raise click.ClickException(f"{error}; what was graded before is kept: see handbook course doctor") from None
+        except ValueError as error:  # a record in the folder that is none
+            raise click.UsageError(f"{error}") from None
+
+
+def _secret(path):
+    from lib.whole_files import read_text
+
+    if not os.path.exists(path):
+        make = f'python -c "import secrets; print(secrets.token_hex())" > {path}'
+        raise ValueError(f"--secret {path}: no such file; make one and keep it: {make}")
+    return read_text(path).strip()
+
+
+def _jail(name, is_trusted):
+    from lib.grading.doctor import first_that_works
+    from lib.grading.jail import NO_JAIL
+    from lib.grading.jail import jail as find
+
+    if is_trusted:
+        return NO_JAIL.name
+    if name is not None and find(name) is NO_JAIL:
+        raise ValueError("--jail none: nothing would be jailed; --trust-submissions says that you want that")
+    chosen = find(name).name if name is not None else first_that_works()
+    if chosen is None:
+        raise ValueError("no jail works here, so nothing is graded: see handbook course doctor, or --trust-submissions")
+    return chosen
+
+
+def _whole(option, word, default):
+    if word is None:
+        return default
+    if not word.isdigit() or not 1 <= int(word[:9]) <= MOST_WORKERS:
+        raise ValueError(f"--{option} {word[:20]}: a whole number from 1 to {MOST_WORKERS}")
+    return int(word)
+
+
+def _number(option, word):
+    try:
+        return float(word)
+    except ValueError:
+        raise ValueError(f"--{option} {word[:20]}: a number") from None
+
+
+def _executor(word, scheduler, workers):
+    if word not in ("local", "dask"):
+        raise ValueError(f"--executor {word[:20]}: local or dask")
+    if (word == "dask") != (scheduler is not None):
+        raise ValueError("--executor dask goes with --scheduler ADDRESS")
+    return _local(workers) if word == "local" else _dask(scheduler)
+
+
+@contextmanager
+def _local(workers):
+    with ThreadPoolExecutor(workers) as pool:  # a worker waits for its jail: threads are enough
+        yield pool, 2 * workers
+
+
+@contextmanager
+def _dask(scheduler):
+    try:
+        from distributed import Client
+    except ImportError:
+        raise click.UsageError("--executor dask: install dask[distributed]") from None
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError):
+        raise click.UsageError(f"--scheduler {scheduler[:60]}: no Dask scheduler answers there") from None
+    with client, client.get_executor() as pool:
+        yield pool, 2 * sum(client.nthreads().values()) + 2
+
+
+def _summary(done, as_json):
+    asked = Counter((one.name, one.outcome) for record in done.values() for one in record.questions)
+    names = dict.fromkeys(one.name for record in done.values() for one in record.questions)
+    outcomes = {name: {key[1]: n for key, n in sorted(asked.items()) if key[0] == name} for name in names}
+    unreadable = sorted(student for student, record in done.items() if record.outcome == "unreadable")
+    if as_json:
+        points = {student: record.points for student, record in sorted(done.items())}
+        plain = {"graded": len(done), "unreadable": unreadable, "points": points, "questions": outcomes}
+        return json.dumps(plain, indent=2)
+    lines = [f"{len(done)} graded, {len(unreadable)} of them could not be read{_listed(unreadable)}"]
+    for name, counts in outcomes.items():
+        lines.append(f"  {name:<28}" + ", ".join(f"{outcome} {n}" for outcome, n in counts.items()))
+    return "\n".join(lines)
+
+
+def _listed(students):
+    more = f", and {len(students) - 5} more" if len(students) > 5 else ""
+    return f": {', '.join(students[:5])}{more}" if students else ""
