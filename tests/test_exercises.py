@@ -7,50 +7,60 @@ import pytest
 
 from lib.exercises import QUESTIONS, Case, cases, judge
 from lib.exercises.draws import generator
+from lib.exercises.verdict import shown
 
 SEEDS = (0, 1, "a seed that graders keep")
-ASKED = [(asked, seed) for asked in QUESTIONS.values() for seed in SEEDS]
-NAMES = [f"{asked.name}-{seed}" for asked, seed in ASKED]
+EACH = pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
 
 
 def _row(asked, seed, visible=True):
     return cases(asked, seed, student="s1", secret="kept", visible=visible)
 
 
-@pytest.mark.parametrize(("asked", "seed"), ASKED, ids=NAMES)
-def test_the_reference_solution_passes_every_case(asked, seed):
-    for case in _row(asked, seed):
+@EACH
+def test_the_reference_solution_passes_every_case(asked):
+    for case in (case for seed in SEEDS for case in _row(asked, seed)):
         verdict = judge(asked, case, asked.answer(case.inputs))
         assert verdict.ok, (case, verdict)
 
 
-@pytest.mark.parametrize(("asked", "seed"), ASKED, ids=NAMES)
-def test_a_typical_mistake_fails_with_its_own_sentence(asked, seed):
-    row = _row(asked, seed)
-    told = {wrong.slip for case in row for wrong in case.wrongs}
-    assert told == {slip.name for slip in asked.slips}
-    assert len(told) >= 2
-    for case in row:
-        for slip in asked.slips:
+@EACH
+def test_a_typical_mistake_fails_with_its_own_sentence(asked):
+    for seed in SEEDS:
+        found = [(case, slip) for case in _row(asked, seed) for slip in asked.slips if _shows(case, slip)]
+        assert {slip.name for _, slip in found} == {slip.name for slip in asked.slips}
+        for case, slip in found:
             verdict = judge(asked, case, slip.gives(**case.inputs))
-            if slip.name in {wrong.slip for wrong in case.wrongs}:
-                assert (verdict.ok, verdict.slip) == (False, slip.name)
-                assert slip.sentence in verdict.sentence
+            assert (verdict.ok, verdict.slip) == (False, slip.name)
+            assert slip.sentence in verdict.sentence
+    assert len(asked.slips) >= 2
 
 
-@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
+def _shows(case, slip):
+    return slip.name in {wrong.slip for wrong in case.wrongs}
+
+
+@EACH
+def test_a_mistake_that_a_case_cannot_show_is_not_named_for_another(asked):
+    for case in _row(asked, 0):
+        values = {slip.name: slip.gives(**case.inputs) for slip in asked.slips if not _shows(case, slip)}
+        for value in (value for value in values.values() if value is not None):
+            assert judge(asked, case, value).slip in ("", *values)
+
+
+@EACH
 def test_an_empty_stub_fails(asked):
     names = {}
     exec(asked.stub_source, names)
     if asked.kind == "value":
-        assert judge(asked, _row(asked, 0)[0], names[asked.name]).outcome == "nothing"
+        assert judge(asked, _row(asked, 0)[0], names[asked.name]).outcome == "not written"
         return
     for case in _row(asked, 0):
         with pytest.raises(NotImplementedError):
             names[asked.name](**case.inputs)
 
 
-@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
+@EACH
 def test_the_solution_as_text_is_the_solution(asked):
     case, names = _row(asked, 0)[-1], {}
     exec(asked.solution_source(case.inputs), names)
@@ -58,7 +68,7 @@ def test_the_solution_as_text_is_the_solution(asked):
     assert given == asked.answer(case.inputs)
 
 
-@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
+@EACH
 def test_a_case_comes_back_from_json_as_it_was(asked):
     for case in _row(asked, 0):
         assert Case.of(json.loads(json.dumps(case.plain, allow_nan=False))) == case
@@ -90,7 +100,7 @@ class Equal(float):
 
 
 @pytest.mark.parametrize("visible", [True, False])
-@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
+@EACH
 def test_no_odd_value_passes_or_breaks_the_judge(asked, visible):
     case = _row(asked, 0, visible)[-1]
     for odd in (*ODD, Equal(1), [Equal(1), Equal(2)]):
@@ -100,11 +110,25 @@ def test_no_odd_value_passes_or_breaks_the_judge(asked, visible):
         assert len(verdict.sentence) < 400
 
 
-@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
+@pytest.mark.parametrize("asked", [q for q in QUESTIONS.values() if q.visible], ids=lambda asked: asked.name)
 def test_a_hidden_case_tells_neither_inputs_nor_values(asked):
     for case in _row(asked, 5, visible=False):
-        marks = [value for value in case.inputs.values() if type(value) is float and value > 100]
-        for given in (case.expected, 12345.678, marks, *marks):
+        kept = [value for value in case.inputs.values() if type(value) is float and value > 100]
+        for given in (case.expected, 12345.678, kept, *kept):
             sentence = judge(asked, case, given).sentence
-            for value in (*marks, case.expected, 12345.678):
-                assert f"{value:.3g}" not in sentence if type(value) is float else True
+            for value in (*kept, case.expected, 12345.678):
+                assert type(value) is not float or f"{value:.4g}" not in sentence, sentence
+
+
+@pytest.mark.parametrize("asked", [q for q in QUESTIONS.values() if not q.visible], ids=lambda asked: asked.name)
+def test_a_value_is_not_told_to_whoever_asks_for_it(asked):
+    for case in cases(asked):
+        for wrong in (1.2345, *(wrong.value for wrong in case.wrongs)):
+            told = judge(asked, case, wrong).sentence.split()
+            assert shown(case.expected) not in told
+            assert shown(wrong) in told or judge(asked, case, wrong).slip
+
+
+def test_only_values_are_kept():
+    assert {asked.kind for asked in QUESTIONS.values() if not asked.visible} == {"value"}
+    assert all(asked.visible for asked in QUESTIONS.values() if asked.kind != "value")

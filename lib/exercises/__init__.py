@@ -3,16 +3,21 @@
 A `Question` says what is asked and holds no seed; `cases` draws what it is asked of; `judge` says what an answer is.
 """
 
+import os
+import secrets
+
 from lib import check as _check
+from lib.exercises.assignments import ASSIGNMENTS, Assignment, assignment
+from lib.exercises.case import Case, Ruling, Verdict, Wrong
 from lib.exercises.catalogue import QUESTIONS
 from lib.exercises.draws import cases
 from lib.exercises.own_work import of_lib
 from lib.exercises.question import Question, Slip
 from lib.exercises.trying import Report, refusal, try_answer
-from lib.exercises.verdict import Case, Ruling, Verdict, Wrong, judge_case
+from lib.exercises.verdict import judge_case
 
-__all__ = ["QUESTIONS", "Case", "Question", "Report", "Ruling", "Slip", "Verdict", "Wrong"]
-__all__ += ["cases", "check", "judge", "question"]
+__all__ = ["ASSIGNMENTS", "QUESTIONS", "Assignment", "Case", "Question", "Report", "Ruling", "Slip", "Verdict", "Wrong"]
+__all__ += ["assignment", "cases", "check", "judge", "question"]
 
 
 def question(name):
@@ -57,7 +62,7 @@ def judge(question, case, returned):
     return judge_case(case, returned)
 
 
-def check(name, answer, *, seed=0, student=None):
+def check(name, answer, *, seed=0, student=None, hidden=False):
     """In a notebook: the verdicts on an answer, case by case, as a table.
 
     Args:
@@ -65,6 +70,8 @@ def check(name, answer, *, seed=0, student=None):
         answer: the function that was written (its name, without brackets), or the value.
         seed: another one draws other cases.
         student: text, where every student has numbers of their own.
+        hidden: True draws cases that nobody has seen, from the seed in the environment variable HANDBOOK_SEED or
+            else from one made on the spot, and tells neither inputs nor values.
 
     Returns:
         A `Report`, which shows itself as the last value of a cell.
@@ -78,9 +85,13 @@ def check(name, answer, *, seed=0, student=None):
       not yet  your answer: lib.compute.train_flops is the library's: importing or calling it is no solution.
     """
     asked = question(name)
-    drawn = cases(asked, seed, student=student)
+    drawn = cases(asked, _unseen() if hidden else seed, student=student, visible=False if hidden else None)
     borrowed = None if asked.kind == "value" or asked.allows_lib else of_lib(answer)
     if borrowed:
         words = f"{borrowed} is the library's: importing or calling it is no solution."
         return refusal(asked.title, asked.name, "from lib", words)
     return try_answer(asked.title, drawn, answer)
+
+
+def _unseen():
+    return os.environ.get("HANDBOOK_SEED") or secrets.token_hex(16)

@@ -11,10 +11,11 @@ from lib.exercises import (
     pilot_ladder,
     readiness_review,
     recipes,
+    sizing,
     what_one_number_hides,
     worked_example,
 )
 
 _COMPUTE = (four_functions, chips_to_flops, how_big_how_long, what_one_number_hides, fitting)
-_CHAPTERS = (worked_example, *_COMPUTE, memory_ledger, recipes, pilot_ladder, readiness_review)
+_CHAPTERS = (worked_example, *_COMPUTE, memory_ledger, sizing, recipes, pilot_ladder, readiness_review)
 QUESTIONS = MappingProxyType({asked.name: asked for module in _CHAPTERS for asked in module.QUESTIONS})

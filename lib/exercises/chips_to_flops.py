@@ -98,7 +98,7 @@ QUESTIONS = (
     Question(
         solution=long_days,
         title="What long sequences cost",
-        prompt="Look at the figure of lengths. A run of Llama 3 8B takes {days:g} days by 6N, on sequences of "
+        prompt="Look at the figure of lengths. A run of Llama 3 8B takes {days:days} by 6N, on sequences of "
         "{seq_len:,} tokens. About how many does it take if its MFU counted the causal half of attention? To 5%.",
         chapter="chips_to_flops",
         task="read",

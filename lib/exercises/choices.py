@@ -1,6 +1,6 @@
 """Decisions among named candidates: which are out, by how much, and which of the others is best."""
 
-from lib.exercises.verdict import Ruling
+from lib.exercises.case import Ruling
 
 NAMES = "ABCDEFGH"
 

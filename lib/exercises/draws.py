@@ -5,13 +5,14 @@ import json
 import random
 
 from lib import check
+from lib.exercises.case import Case, Wrong
 from lib.exercises.question import Question
-from lib.exercises.verdict import APART, Case, Wrong, judge_case, matches
+from lib.exercises.verdict import APART, judge_case, matches
 
 TRIES = 20  # draws until every typical mistake is told apart at least once; mostly the first does
 
 
-def cases(question, seed=0, *, student=None, secret=None, visible=True):
+def cases(question, seed=0, *, student=None, secret=None, visible=None):
     """The cases on which an answer is judged: edges first, then what is drawn.
 
     A value is asked with numbers that the student sees, so its case does not depend on the seed: on student and secret
@@ -22,7 +23,7 @@ def cases(question, seed=0, *, student=None, secret=None, visible=True):
         seed: text or a whole number. The page and the notebook take 0; the grader one that nobody else knows.
         student: text that names a student, for numbers of their own; None for the same for everybody.
         secret: text, the key of the hash; None where nothing is to be kept secret.
-        visible: whether verdicts may tell inputs and expected values.
+        visible: whether verdicts may tell inputs and expected values; None for what the question says.
 
     Returns:
         A list of `Case`.
@@ -37,6 +38,7 @@ def cases(question, seed=0, *, student=None, secret=None, visible=True):
     """
     check.instance(Question, question=question)
     check.instance(str | int, seed=seed)
+    visible = question.visible if visible is None else visible
     check.boolean(visible=visible)
     for name, value in {"student": student, "secret": secret}.items():
         if value is not None:

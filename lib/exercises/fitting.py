@@ -102,8 +102,8 @@ QUESTIONS = (
     Question(
         solution=size_exponent,
         title="An exponent from two budgets",
-        prompt="Sweeps find {n_params_1:.3e} parameters best at {compute_1:.0e} FLOP, and {n_params_2:.3e} at "
-        "{compute_2:.0e}. Which exponent a is in N* = k C^a? To 1%.",
+        prompt="Sweeps find {n_params_1:parameters} best at {compute_1:FLOP}, and {n_params_2:parameters} at "
+        "{compute_2:FLOP}. Which exponent a is in N* = k C^a? To 1%.",
         chapter="fitting",
         task="read",
         kind="value",

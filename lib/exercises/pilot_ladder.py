@@ -5,8 +5,8 @@ import math
 from lib import compute
 from lib.description.limits import limit
 from lib.exercises.amounts import doubled, spread
+from lib.exercises.case import Ruling
 from lib.exercises.question import Question, Slip
-from lib.exercises.verdict import Ruling
 from lib.scaling import law
 from lib.units import HOURS_PER_DAY, show
 

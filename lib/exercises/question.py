@@ -3,10 +3,11 @@
 import ast
 import inspect
 import re
+import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lib import check
+from lib import check, units
 
 TASKS = {
     "write": "write a function",
@@ -27,6 +28,14 @@ PARTS = {
     "pilot_ladder": "Operations",
     "readiness_review": "Operations",
 }
+
+
+class _Amounts(string.Formatter):
+    """Braces that may name a unit."""
+
+    def format_field(self, value, format_spec):
+        is_unit = len(format_spec) > 1 and format_spec[0].isalpha()
+        return units.show(value, format_spec) if is_unit else super().format_field(value, format_spec)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +63,8 @@ class Question:
 
     Args:
         title: a few words.
-        prompt: Markdown. Of a value the inputs stand in braces, as in `{n_gpus:,}`; of a function none do.
+        prompt: Markdown. Of a value the inputs stand in braces, as in `{n_gpus:,}` or, with a unit that `units.show`
+            writes, `{n_params:parameters}`; of a function none do.
         chapter: the chapter that it belongs to, a key of `PARTS`.
         task: one of `TASKS`.
         kind: "function", "value" or "decision". A decision is a function too, with more than one right answer.
@@ -139,7 +149,7 @@ class Question:
             inputs: a dict, as a `Case` has it.
         """
         check.instance(dict, inputs=inputs)
-        return self.prompt.format(**inputs) if self.kind == "value" else self.prompt
+        return _Amounts().format(self.prompt, **inputs) if self.kind == "value" else self.prompt
 
     def answer(self, inputs):
         """What the reference solution gives.

@@ -3,8 +3,8 @@
 import math
 
 from lib.exercises.amounts import doubled, spread
+from lib.exercises.case import Ruling
 from lib.exercises.question import Question, Slip
-from lib.exercises.verdict import Ruling
 from lib.recipe import batches as batch_rules
 from lib.recipe import mup, schedules
 from lib.units import show
@@ -127,7 +127,7 @@ QUESTIONS = (
         solution=steps_of_run,
         title="Steps of a run",
         prompt="{data} copies of a model each read {micro_batch} sequences of {seq_len:,} tokens at a time, "
-        "{accumulation} times before an update. How many updates does a run of {n_tokens:.2g} tokens have? To 1%.",
+        "{accumulation} times before an update. How many updates does a run of {n_tokens:tokens} have? To 1%.",
         chapter="recipes",
         task="read",
         kind="value",

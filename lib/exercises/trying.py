@@ -1,7 +1,7 @@
 """Calls a student's function on cases, whatever it does, and lays the verdicts out as a table.
 
 For the student's own machine, where a wrong answer harms nobody but its author: nothing is jailed here. Imports the
-standard library and `verdict` alone, so that `course release` can hand it out.
+standard library, `case` and `verdict` alone, so that `course release` can hand it out.
 """
 
 import builtins
@@ -12,7 +12,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from html import escape
 
-from lib.exercises.verdict import Case, Verdict, judge_case, shown
+from lib.exercises.case import Case, Verdict
+from lib.exercises.verdict import judge_case, shown
 
 MOST_PRINTED = 1000  # characters of what a case printed are kept
 _BUILTINS = dict(vars(builtins))
@@ -62,6 +63,12 @@ class Report:
         """One sentence: how many cases are right."""
         right = sum(row.verdict.ok for row in self.rows)
         return f"{self.title}: {right} of {len(self.rows)} right."
+
+    def require(self):
+        """The report itself where every case is right; else an AssertionError that holds it, as graders want it."""
+        if not self.ok:
+            raise AssertionError(repr(self))
+        return self
 
     def __repr__(self):
         lines = (f"  {_word(row)}  {_inputs(row.case)}: {row.verdict.sentence}" for row in self.rows)

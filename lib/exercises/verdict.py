@@ -1,91 +1,17 @@
 """Whether a returned value is right, and what a wrong one suggests: plain data in, a sentence out.
 
-Imports the standard library alone, and knows no question: `course release` hands it to students as it is, beside the
-cases. Only exact built-in types are looked into, so an object that claims to equal everything gets no hearing.
+Imports the standard library and `case` alone, and knows no question: `course release` hands it to students as it is,
+beside the cases. Only exact built-in types are looked into: an object that claims to equal everything gets no hearing.
 """
 
 import math
-from dataclasses import asdict, dataclass
+
+from lib.exercises.case import Verdict
 
 APART = 3.0  # tolerances that lie at least between two values which a verdict tells apart
+_KEPT = {"nothing": "nothing was returned.", "not finite": "what was returned is no finite number."}
+_KEPT |= {"wrong type": "what was returned is not of the kind asked for."}  # of faults, where nothing may be told
 _KINDS = {bool: "a truth value", str: "text", list: "a list", tuple: "a tuple", dict: "a dict"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wrong:
-    """What a typical mistake would give in one case, and what is said of it."""
-
-    slip: str
-    value: object
-    sentence: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ruling:
-    """What is said of one possible decision, or of all numbers from low to high (None: without end)."""
-
-    answer: str | None = None
-    low: float | None = None
-    high: float | None = None
-    ok: bool
-    sentence: str
-    margin: str = ""  # by how much; shown only where the inputs are
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """One set of inputs with all that judges an answer, as plain data.
-
-    Args:
-        question: the name of what is asked for.
-        kind: "function", "value" or "decision"; a value is not called.
-        inputs: a dict from a parameter's name to its value, in the order of the parameters.
-        expected: the right value: a number, text, a truth value, or a list or dict of such; None for a decision.
-        tolerance: relative error that is let through.
-        unit: of the expected value; empty for none.
-        visible: whether inputs and expected value may be told.
-        wrongs: of `Wrong`, all told apart from the right value and from each other.
-        rulings: of `Ruling`, for a decision: together they answer every possible one.
-    """
-
-    question: str
-    kind: str = "function"
-    inputs: dict
-    expected: object = None
-    tolerance: float = 1e-6
-    unit: str = ""
-    visible: bool = True
-    wrongs: tuple = ()
-    rulings: tuple = ()
-
-    @property
-    def plain(self):
-        """The case as dicts, lists, numbers and text: what JSON holds."""
-        return asdict(self)
-
-    @classmethod
-    def of(cls, plain):
-        """The case that `plain` has written."""
-        wrongs = tuple(Wrong(**wrong) for wrong in plain["wrongs"])
-        return cls(**plain | {"wrongs": wrongs, "rulings": tuple(Ruling(**ruling) for ruling in plain["rulings"])})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """What is said of one answer.
-
-    Args:
-        ok: whether it is right.
-        sentence: for the student. Of a hidden case it tells neither inputs, nor the right value, nor what was given.
-        outcome: "right", "slip", "wrong value", "wrong type", "not finite", "nothing", "refused" (a decision); from
-            elsewhere also "raised", "not written", "stopped", "from lib", "missing".
-        slip: the name of the typical mistake, where one was recognised.
-    """
-
-    ok: bool
-    sentence: str
-    outcome: str
-    slip: str = ""
 
 
 def judge_case(case, returned):
@@ -95,15 +21,18 @@ def judge_case(case, returned):
         case: a `Case`.
         returned: anything at all.
 
+    >>> from lib.exercises.case import Case, Wrong
     >>> half = Wrong(slip="half", value=32, sentence="No.")
     >>> case = Case(question="n_gpus", kind="value", inputs={}, expected=64.0, wrongs=(half,))
     >>> judge_case(case, 64).ok, judge_case(case, 32).sentence, judge_case(case, None).outcome
-    (True, '32 where 64 was expected. No.', 'nothing')
+    (True, '32 where 64 was expected. No.', 'not written')
     """
+    if returned is None and case.kind == "value":
+        return Verdict(ok=False, outcome="not written", sentence="No answer yet: it is still None.")
     likeness = case.expected if not case.rulings else _likeness(case.rulings)
     fault = form_fault(likeness, returned)
     if fault:
-        return Verdict(ok=False, outcome=fault[0], sentence=fault[1] if case.visible else _without_value(fault))
+        return Verdict(ok=False, outcome=fault[0], sentence=fault[1] if _may_tell(case) else _unseen(_KEPT[fault[0]]))
     for wrong in case.wrongs:
         if matches(wrong.value, returned, case.tolerance):
             sentence = f"{_told(case, returned)}{wrong.sentence}"
@@ -226,16 +155,19 @@ def _dict_fault(expected, given):
     return next(((fault[0], f"Under {shown(key)}: {fault[1]}") for key, fault in faults if fault), None)
 
 
-def _without_value(fault):
-    """The same for a hidden case: what was returned may be one of its inputs."""
-    sentences = {"nothing": "Nothing was returned.", "not finite": "What was returned is no finite number."}
-    return f"Inputs that are not shown: {sentences.get(fault[0], 'what was returned is not of the kind asked for.')}"
+def _may_tell(case):
+    """Whether what was given may be told: on hidden inputs it may be one of them. A value is the student's own."""
+    return case.visible or case.kind == "value"
+
+
+def _unseen(words):
+    return f"On inputs that are not shown: {words}"
 
 
 def _told(case, returned):
     """What was given and expected, where both may be told."""
     if not case.visible:
-        return ""
+        return f"{shown(returned)}{_unit(case)} is not right. " if _may_tell(case) else ""
     if case.rulings:
         return f"{shown(returned)}: "
     return f"{shown(returned)} where {shown(case.expected)}{_unit(case)} was expected. "
@@ -243,12 +175,11 @@ def _told(case, returned):
 
 def _compared(case, returned):
     if matches(case.expected, returned, case.tolerance):
-        sentence = (
-            f"{shown(returned)}{_unit(case)} is right." if case.visible else "Right on inputs that are not shown."
-        )
+        right = f"{shown(returned)}{_unit(case)} is right."
+        sentence = right if _may_tell(case) else _unseen("right.")
         return Verdict(ok=True, outcome="right", sentence=sentence)
-    told = _told(case, returned) or "Inputs that are not shown: the value is not the expected one. "
-    return Verdict(ok=False, outcome="wrong value", sentence=told + _distance(case, returned))
+    sentence = _told(case, returned) + _distance(case, returned)
+    return Verdict(ok=False, outcome="wrong value", sentence=sentence if _may_tell(case) else _unseen(sentence))
 
 
 def _distance(case, returned):
@@ -264,7 +195,7 @@ def _distance(case, returned):
         return "Check the sign, and whether something became zero."
     ratio = given / expected
     if not case.visible:
-        return f"It is too {'large' if ratio > 1 else 'small'}."
+        return f"The value is too {'large' if ratio > 1 else 'small'}."
     words = f"{ratio:.4g} times what it should be" if ratio > 1 else f"{1 / ratio:.4g} times smaller than it should be"
     return f"It is {words}: which factor is that?"
 

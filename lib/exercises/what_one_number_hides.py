@@ -74,7 +74,7 @@ QUESTIONS = (
     Question(
         solution=tokens_served,
         title="When use overtakes training",
-        prompt="A model of {n_params:.2g} parameters was trained on {n_tokens:.2g} tokens. In use a token costs a "
+        prompt="A model of {n_params:parameters} was trained on {n_tokens:tokens}. In use a token costs a "
         "forward pass alone. After how many tokens has use cost as much compute as training?",
         chapter="what_one_number_hides",
         task="read",

@@ -136,9 +136,9 @@ QUESTIONS = (
     Question(
         solution=tokens_each_gets,
         title="Tokens for each parameter",
-        prompt="{n_gpus:,} A100s with a peak of {peak_flops:.3g} FLOP/s each run for {days:g} days at an MFU of "
-        "{mfu:g}. All of it goes into one model of {n_params:.2g} parameters. By 6ND, how many tokens does each of "
-        "its parameters get? Two digits are enough.",
+        prompt="{n_gpus:,} A100s with a peak of {peak_flops:FLOP/s} each run for {days:days} at an MFU of "
+        "{mfu:g}. All of it goes into one model of {n_params:parameters}. By 6ND, how many tokens does each of "
+        "its parameters get? Three digits are enough.",
         chapter="worked_example",
         task="read",
         kind="value",
