@@ -30,7 +30,7 @@ def asked(runs, number):
     """The thresholds of one rung for several runs, side by side.
 
     Args:
-        runs: `RunDescription`s with names; as a rung asks each for the same quantities, or leaves some out.
+        runs: several `RunDescription` with names; what a rung does not ask one of them for is a dash.
         number: of the rung.
     """
     by_run = [{one.name: one for one in thresholds(number, Expectations(run=run))} for run in runs]
