@@ -144,6 +144,11 @@ BEST_1E24 = best_size(REFIT, 1e24)
         ("E", 1.8172),
         ("valley_wasted", 1 - least_compute(REFIT, law_loss(REFIT, 2 * BEST_1E24, 1e24 / 12 / BEST_1E24)) / 1e24),
         ("h100_balance", 989.4 / 3.35),
+        ("gpu_hours_between", 54 * 24 * 16_384 / 419),
+        ("hours_on_thousand", 54 * 24 * 16 / 419),
+        ("most_often", (54 * 16_384 / 419) / (56 * 1024 / 90)),
+        ("least_goodput", 33 / 56),
+        ("most_goodput", (94_767 - 12_695) * 105.22 / 86_400 / 108),
     ],
 )
 def test_the_numbers_to_know_are_what_a_pocket_calculator_gives(numbers_to_know, key, expected):
