@@ -41,19 +41,18 @@ def doctor(context, as_json):
 
 @course.command()
 @click.argument("folder", metavar="DIR")
-@click.option("--assignment", metavar="NAME", required=True, help="Which: a master notebook's name.")
-@click.option("--masters", metavar="DIR", help="Where master notebooks are; the handbook's own unless said.")
-def release(folder, assignment, masters):
+@click.option("--assignment", metavar="NAME", required=True, help="Which, such as compute.")
+def release(folder, assignment):
     """Write the folder that students get: notebook, checker, environment, README.
 
     \b
-    handbook course release handout --assignment chips_to_flops
+    handbook course release handout --assignment compute
     """
-    from lib.grading.assignments import assignment as find
+    from lib.exercises import assignment as find
     from lib.grading.release import release as write
 
     with refusals():
-        written = write(find(assignment, masters), folder)
+        written = write(find(assignment), folder)
     for path in written:
         click.echo(path)
 
@@ -61,9 +60,8 @@ def release(folder, assignment, masters):
 @course.command()
 @click.argument("folder", metavar="SUBMISSIONS")
 @click.option("-o", "--output", "results", metavar="RESULTS", required=True, help="The folder for the records.")
-@click.option("--assignment", metavar="NAME", required=True, help="Which: a master notebook's name.")
+@click.option("--assignment", metavar="NAME", required=True, help="Which, such as compute.")
 @click.option("--secret", metavar="FILE", required=True, help="A file with text that hidden inputs are drawn from.")
-@click.option("--masters", metavar="DIR", help="Where master notebooks are; the handbook's own unless said.")
 @click.option("--executor", metavar="WORD", default="local", show_default=True, help="local or dask.")
 @click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster, such as tcp://10.0.0.1:8786.")
 @click.option("--workers", metavar="NUMBER", help="Jails at a time; one for each core unless said.")
@@ -71,18 +69,18 @@ def release(folder, assignment, masters):
 @click.option("--jail", metavar="NAME", help="Which jail; the first that works unless said.")
 @click.option("--trust-submissions", is_flag=True, help="Run without a jail: only what you would run yourself.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def grade(folder, results, assignment, secret, masters, as_json, **how):
+def grade(folder, results, assignment, secret, as_json, **how):
     """Grade submissions, one record each; run again to resume, or to grade what changed.
 
     \b
-    handbook course grade submitted -o results --assignment chips_to_flops --secret secret.txt
+    handbook course grade submitted -o results --assignment compute --secret secret.txt
     """
+    from lib.exercises import assignment as find
     from lib.grading import batch
-    from lib.grading.assignments import assignment as find
     from lib.grading.submissions import submissions
 
     with refusals():
-        chosen = find(assignment, masters)
+        chosen = find(assignment)
         found = submissions(folder)
         workers = _whole("workers", how["workers"], os.cpu_count() or 1)
         course = batch.Course(

@@ -67,10 +67,15 @@ def _bubblewrap(with_lib):
     words += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "jail"]
     words += ["--setenv", "HOME", "/tmp", "--setenv", "LANG", "C.UTF-8", "--proc", "/proc", "--dev", "/dev"]
     words += [*_system(), *_hidden(), *_seen(PROGRAM, f"{INSIDE}/jailed")]
-    words += _seen(LIBRARY, "/allowed/lib") if with_lib else []
+    words += [*_seen(LIBRARY, "/allowed/lib"), *_without_answers("--tmpfs")] if with_lib else []
     words += ["--perms", "1777", "--size", f"{TEMP_BYTES}", "--tmpfs", "/tmp", "--chdir", "/tmp"]
     words += ["--remount-ro", "/dev", "--remount-ro", "/", *_privileges()]
     return [*words, _python(), *FLAGS, "-c", START]
+
+
+def _without_answers(option):
+    """The rooms of `lib` that hold questions with their solutions, covered."""
+    return [word for name in ("exercises", "grading") for word in (option, f"/allowed/lib/{name}")]
 
 
 def _seen(source, inside):
@@ -132,7 +137,7 @@ def _container(tool):
         words += ["--pids-limit", "16", "--ipc", "none", "--workdir", "/tmp", "--env", "HOME=/tmp"]
         words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,size={TEMP_BYTES},nr_inodes=4096,mode=1777"]
         words += ["--volume", f"{PROGRAM}:{INSIDE}/jailed:ro"]
-        words += ["--volume", f"{LIBRARY}:/allowed/lib:ro"] if with_lib else []
+        words += ["--volume", f"{LIBRARY}:/allowed/lib:ro", *_without_answers("--tmpfs")] if with_lib else []
         return [*words, os.environ.get("HANDBOOK_IMAGE", IMAGE), "python3", *FLAGS, "-c", START]
 
     return command
