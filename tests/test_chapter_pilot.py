@@ -44,6 +44,17 @@ def test_the_rates_of_published_clusters(chapter):
     assert found["opt_lost"] == approx(opt / 2048 * 0.1 * 60)
 
 
+def test_how_likely_a_fault_must_be_for_the_climb_to_pay(chapter):
+    found, _ = chapter
+    # SmolLM3 as the what-if starts: 3.075B parameters on 11T tokens, 384 H100s at 30%, 1T tokens again, a day's halt.
+    size = 3_075_098_624
+    run = 6 * size * 11e12 / (0.3 * 989.4e12) / 3600 / 0.9
+    late = run / 11 + 384 * 24
+    assert found["even_cheap"] == approx(9 / late, rel=0.01)
+    assert found["one_in"] == approx(1 / found["even_cheap"])
+    assert found["even_dear"] == approx((137 + 0.01 * run) / late, rel=0.01)
+
+
 def test_every_letter_of_the_chapter_is_on_the_notation_page(root, chapter):
     def letters(text):
         rows = re.findall(r"^\| (\$[^|]*) \|", text.split("## The same letters elsewhere")[0], re.MULTILINE)
