@@ -26,6 +26,7 @@ from lib.compute.mfu import convention
 from lib.compute.speeds import speed
 from lib.corpus import FACTS, corpus
 from lib.description import Expectations, RunDescription
+from lib.exercises import ASSIGNMENTS, QUESTIONS, cases
 from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflop_runs, parabola
 from lib.fit.report import report
 from lib.hardware import Cluster, accelerator
@@ -80,11 +81,16 @@ ELSEWHERE += ("architecture.families", "architecture.file_fields", "architecture
 MEMORY_PARTS = ("about", "activations", "events", "plain", "pools", "rank", "resident", "simple", "stored")
 MEMORY_PARTS += ("tables", "weights")
 ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a ledger has checked
+OF_INPUTS = [f"exercises.question.Question.{name}.inputs" for name in ("prompt_for", "answer")]
 PILOT_CUTS = ("degrees", "rows", "padded", "device_params", "device_bytes")
 ELSEWHERE += tuple(f"pilot.{name}" for name in ("compiled", "lower", "mesh", "model", "shards", "step"))  # start JAX
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 ELSEWHERE += ("grading",)  # tested with submissions, in jails
-ELSEWHERE += ("exercises",)  # judged by tests of their own, which send any value at all
+# What judges takes any value at all, and has tests that send it; chapters' questions are made by hand.
+CHAPTERS = ("worked_example", "four_functions", "chips_to_flops", "how_big_how_long", "what_one_number_hides")
+CHAPTERS += ("fitting", "memory_ledger", "sizing", "recipes", "pilot_ladder", "readiness_review")
+JUDGING = ("amounts", "case", "choices", "masters", "own_work", "trying", "verdict")
+ELSEWHERE += tuple(f"exercises.{name}" for name in (*CHAPTERS, *JUDGING))
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 ELSEWHERE += ("ladder.tables", "readiness.tables")
 
@@ -266,6 +272,9 @@ EXAMPLES = (
     CALENDARS["OPT 175B, experiment 12"],
     Change(label="ZeRO 1", fit=FITTED, saved_bytes=1e9),
     scale_down(DESCRIBED),
+    ASKED := QUESTIONS["train_flops"],
+    ASKED.slips[0],
+    ASSIGNMENTS["start"],
 )
 
 
@@ -274,6 +283,12 @@ def _same(kind, names):
 
 
 VOCABULARY = {
+    **_same(Kind("text", NO_TEXT), "title prompt hint sentence intro"),
+    **_same(Kind("text", NO_TEXT).or_none(), "student secret"),
+    **_same(integer(2, 0), "points minutes"),
+    **_same(SWITCH, "visible allows_lib hidden"),
+    **_same(instance(ASKED.solution), "solution gives"),
+    "question": instance(ASKED),
     **_same(positive(8e9), "n_params n_tokens source_tokens n_bytes target_params"),
     **_same(positive(1e21), "compute compute_at_most"),
     **_same(positive(2.0), "A B E alpha beta loss target_loss factor attention_backward bytes_per_token"),
@@ -672,6 +687,27 @@ EXCEPTIONS = {
     "pilot.text.decode.tokens": Kind((1, 2), (None, 5, (-1,), (64,), (1.0,))),
     **_same(integer(8, 0), "pilot.text.sequence.n_tokens pilot.text.batch.seq_len pilot.pilot.Pilot.seq_len"),
     "pilot.hlo.dot_flops.text": Kind("ENTRY %main (a: f32[1]) -> f32[1] {\n}", (*NO_TEXT, "", "no program")),
+    **_same(word("train_flops"), "exercises.question.name exercises.check.name"),
+    "exercises.assignments.Assignment.names": Kind(("train_flops",), (None, 5, "text", (), ("no such thing",))),
+    "exercises.assignments.assignment.name": word("start"),
+    "exercises.assignments.Assignment.part": word("Start"),
+    "exercises.question.Question.chapter": word("chips_to_flops"),
+    "exercises.question.Question.task": word("write"),
+    "exercises.question.Question.kind": word("function"),
+    "exercises.question.Question.difficulty": word("easy"),
+    "exercises.question.Question.unit": Kind("FLOP", NO_TEXT),
+    "exercises.question.Question.slips": Kind(ASKED.slips, (None, 5, (), (5,))),
+    "exercises.question.Question.inputs": instance(ASKED.inputs),
+    "exercises.question.Question.expected": instance(ASKED.expected).or_none(),
+    "exercises.question.Question.rulings": Kind(None, (5, True, "no such thing")),
+    **_same(Kind(cases(ASKED)[0].inputs, (None, 5, "text", [1.0])), " ".join(OF_INPUTS)),
+    "exercises.question.Question.solution_source.inputs": Kind(cases(ASKED)[0].inputs, (5, "text", [1.0])),
+    "exercises.judge.case": instance(cases(ASKED)[0]),
+    **_same(Kind("a seed", (None, 1.5, b"text", ["text"])), "exercises.check.seed exercises.draws.cases.seed"),
+    "exercises.check.hidden": Kind(False, SWITCH.bad),  # True takes no seed from an argument
+    "exercises.draws.cases.visible": SWITCH.or_none(),
+    "exercises.judge.returned": SHOWN,
+    "exercises.check.answer": SHOWN,
     "facts.Fact.unit": Kind("FLOP", NO_TEXT),
     "facts.Entry.get.field": Kind("n_bytes", NO_TEXT),
     "facts.load.figures": Kind(FIGURES, None),

@@ -2,11 +2,11 @@
 
 import json
 import math
+from itertools import combinations
 
 import pytest
 
 from lib.exercises import QUESTIONS, Case, cases, judge
-from lib.exercises.draws import generator
 from lib.exercises.verdict import shown
 
 SEEDS = (0, 1, "a seed that graders keep")
@@ -75,9 +75,16 @@ def test_a_case_comes_back_from_json_as_it_was(asked):
 
 
 def test_numbers_differ_by_student_and_by_secret_and_are_the_same_again():
-    draws = [generator("name", 0, student, secret).random() for student in "ab" for secret in ("x", "y", None)]
-    assert len(set(draws)) == len(draws)
-    assert draws[0] == generator("name", 0, "a", "x").random()
+    def drawn(student, secret, seed=0):
+        return [
+            case.inputs["compute"]
+            for case in cases(QUESTIONS["chinchilla_optimal"], seed, student=student, secret=secret)
+        ]
+
+    rows = [drawn(student, secret)[2:] for student in "ab" for secret in ("x", "y", None)]
+    assert not any(set(one) & set(other) for one, other in combinations(rows, 2))
+    assert drawn("a", "x")[2:] == rows[0]
+    assert drawn("a", "x", seed=1) != drawn("a", "x", seed=2)
 
 
 @pytest.mark.parametrize("asked", [q for q in QUESTIONS.values() if q.kind == "value"], ids=lambda asked: asked.name)

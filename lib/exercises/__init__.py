@@ -85,6 +85,7 @@ def check(name, answer, *, seed=0, student=None, hidden=False):
       not yet  your answer: lib.compute.train_flops is the library's: importing or calling it is no solution.
     """
     asked = question(name)
+    _check.boolean(hidden=hidden)
     drawn = cases(asked, _unseen() if hidden else seed, student=student, visible=False if hidden else None)
     borrowed = None if asked.kind == "value" or asked.allows_lib else of_lib(answer)
     if borrowed:

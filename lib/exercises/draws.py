@@ -37,46 +37,36 @@ def cases(question, seed=0, *, student=None, secret=None, visible=None):
     [6.0]
     """
     check.instance(Question, question=question)
-    check.instance(str | int, seed=seed)
+    if type(seed) is not int:
+        check.text(seed=seed)
     visible = question.visible if visible is None else visible
     check.boolean(visible=visible)
     for name, value in {"student": student, "secret": secret}.items():
         if value is not None:
             check.text(**{name: value})
-    rng = generator(question.name, None if question.kind == "value" else seed, student, secret)
+    rng = _generator(question.name, None if question.kind == "value" else seed, student, secret)
     for _ in range(TRIES):
         drawn = [_case(question, inputs, visible) for inputs in question.inputs(rng)]
-        if not missed(question, drawn):
+        if not _missed(question, drawn):
             return drawn
     raise ValueError(
-        f"question = {question.name!r}: never told apart from others: {', '.join(missed(question, drawn))}"
+        f"question = {question.name!r}: never told apart from others: {', '.join(_missed(question, drawn))}"
     )
 
 
-def generator(name, seed, student, secret):
-    """The generator of random numbers that a question's cases are drawn from.
-
-    Args:
-        name: the question's.
-        seed, student, secret: as for `cases`; the secret is the key of an HMAC-SHA256 over the others.
-    """
+def _generator(name, seed, student, secret):
     message = json.dumps([name, seed, student]).encode()
     return random.Random(int.from_bytes(hmac.digest((secret or "").encode(), message, "sha256"), "big"))
 
 
-def missed(question, drawn):
-    """Names of the typical mistakes that no case of a row would recognise.
-
-    Args:
-        question: a `Question`.
-        drawn: a list of its `Case`.
-    """
+def _missed(question, drawn):
+    """Names of the typical mistakes that no case of a row would recognise."""
     found = {wrong.slip for case in drawn for wrong in case.wrongs}
     return [slip.name for slip in question.slips if slip.name not in found]
 
 
 def _case(question, inputs, visible):
-    expected = None if question.expected is None else plain(question.expected(**inputs))
+    expected = None if question.expected is None else _plain(question.expected(**inputs))
     rulings = () if question.rulings is None else tuple(question.rulings(**inputs))
     case = Case(
         question=question.name,
@@ -88,7 +78,7 @@ def _case(question, inputs, visible):
         visible=visible,
         rulings=rulings,
     )
-    values = {slip.name: plain(slip.gives(**inputs)) for slip in question.slips}
+    values = {slip.name: _plain(slip.gives(**inputs)) for slip in question.slips}
     told = [slip for slip in question.slips if _tells(case, slip.name, values)]
     wrongs = (Wrong(slip=slip.name, value=values[slip.name], sentence=slip.sentence) for slip in told)
     return Case(**vars(case) | {"wrongs": tuple(wrongs)})
@@ -104,10 +94,6 @@ def _tells(case, name, values):
     return not any(matches(rival, value, wide) or matches(value, rival, wide) for rival in rivals if rival is not None)
 
 
-def plain(value):
-    """A value with lists for tuples, as JSON has it.
-
-    >>> plain((1.0, (2, 3)))
-    [1.0, [2, 3]]
-    """
-    return [plain(part) for part in value] if isinstance(value, tuple | list) else value
+def _plain(value):
+    """A value with lists for tuples, as JSON has it."""
+    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value

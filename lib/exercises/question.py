@@ -115,6 +115,9 @@ class Question:
         check.choice(KINDS, kind=self.kind)
         check.choice(DIFFICULTIES, difficulty=self.difficulty)
         check.instance(Callable, inputs=self.inputs, solution=self.solution)
+        for name in ("expected", "rulings"):
+            if getattr(self, name) is not None:
+                check.instance(Callable, **{name: getattr(self, name)})
         check.several(slips=self.slips)
         for slip in self.slips:
             check.instance(Slip, slips=slip)
@@ -166,10 +169,11 @@ class Question:
         Args:
             inputs: for a value, those it was asked with.
         """
-        if self.kind != "value":
-            return inspect.getsource(self.solution).rstrip()
-        check.instance(dict, inputs=inputs)
-        return f"{self.name} = {self.answer(inputs)!r}"
+        if self.kind == "value":
+            return f"{self.name} = {self.answer(inputs)!r}"
+        if inputs is not None:
+            check.instance(dict, inputs=inputs)
+        return inspect.getsource(self.solution).rstrip()
 
     @property
     def stub_source(self):
