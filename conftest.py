@@ -9,7 +9,8 @@ os.environ.setdefault("XLA_FLAGS", " ".join((*FLAGS, "--xla_cpu_use_fusion_emitt
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 NEED_JAX = [f"lib/pilot/{name}.py" for name in ("lower", "mesh", "model", "shards", "step")]
-NEED_JAX += [f"tests/test_pilot_{name}.py" for name in ("compiled", "model", "step")]
+NEED_JAX += [f"lib/pilot/{name}.py" for name in ("one_batch", "one_device", "rung", "unit")]
+NEED_JAX += [f"tests/test_pilot_{name}.py" for name in ("compiled", "model", "rungs", "step")]
 LEFT_OUT = find_spec("jax") is None and os.environ.get("CI") != "true"  # in a forge they fail
 collect_ignore = NEED_JAX if LEFT_OUT else []
 

@@ -84,6 +84,7 @@ ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a l
 OF_INPUTS = [f"exercises.question.Question.{name}.inputs" for name in ("prompt_for", "answer")]
 PILOT_CUTS = ("degrees", "rows", "padded", "device_params", "device_bytes")
 ELSEWHERE += tuple(f"pilot.{name}" for name in ("compiled", "lower", "mesh", "model", "shards", "step"))  # start JAX
+ELSEWHERE += tuple(f"pilot.{name}" for name in ("climb", "one_batch", "one_device", "rung", "unit"))  # so do these
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 ELSEWHERE += ("grading",)  # tested with submissions, in jails
 # What judges takes any value at all, and has tests that send it; chapters' questions are made by hand.

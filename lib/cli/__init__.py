@@ -13,6 +13,7 @@ from lib.check import did_you_mean, listed, plain_name, short
 from lib.cli.course_command import course
 from lib.cli.fit_command import fit
 from lib.cli.model_command import model
+from lib.cli.pilot_command import pilot
 from lib.cli.recipe_command import recipe
 from lib.cli.review_command import review
 from lib.cli.run_commands import ladder, new_run
@@ -173,6 +174,9 @@ main.add_command(new_run)
 
 
 main.add_command(ladder)
+
+
+main.add_command(pilot)
 
 
 main.add_command(review)

@@ -97,6 +97,7 @@ def _around_one(name, label, row, **more):
 def _unit(expected):
     """Rung 1: the model does what its description says."""
     yield _none("parameter_difference", "parameters too many or too few", "parameters")
+    yield _none("shape_differences", "tensors of another shape", "tensors")
     yield _none("mask_leak", "what a later token changes in the past")
     yield _within("initial_loss_error", "loss at the start from ln(vocabulary)", "loss at the start", "nats")
     yield _within("gradient_error", "gradients from finite differences", "gradient", "share")

@@ -10,9 +10,9 @@ from lib import check
 from lib.architecture import Transformer
 from lib.check import figure
 from lib.description.run import RunDescription
+from lib.pilot import text
 from lib.pilot.cuts import PRECISIONS
 from lib.pilot.tensors import refuse_length, tensors
-from lib.pilot.text import VOCABULARY
 from lib.recipe.lr_law import fitted
 from lib.tables import Table
 
@@ -21,6 +21,7 @@ WIDTH = 64  # of the residual stream: narrow enough for a first loss of ln V, se
 SEQ_LEN = 64
 DROPOUT = 0.1  # on, so that a resume has to find the random numbers again
 _LAYERS = 2
+_SHOWN = 4  # sequences, to a person
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +72,20 @@ class Pilot:
     def batch_tokens(self):
         """Tokens of a step."""
         return self.seq_len * self.sequences
+
+    @property
+    def what(self):
+        """What is run, in words: evidence of the same words need not be gathered twice."""
+        shape = self.shape
+        model = f"{shape.n_params:,} parameters ({shape.n_layers} layers, width {shape.d_model})"
+        words = f"{self.sequences} sequences of {self.seq_len} tokens"
+        return f"{model}, {words}, learning rate {self.learning_rate:.3g}, {self.precision}, seed {self.seed}"
+
+    @property
+    def samples(self):
+        """Texts that the model reads, for a person to look at: the first sequences of the first batch."""
+        tokens, _ = text.batch(self.seed, 0, min(_SHOWN, self.sequences), self.seq_len)
+        return [text.decode(row) for row in tokens]
 
     @property
     def table(self):
@@ -161,7 +176,7 @@ def _scaled(shape, seq_len):
         n_kv_heads=_key_heads(shape),
         head_dim=_multiple(WIDTH / DEVICES * shape.attention_width / shape.d_model, 2),
         d_ff=_multiple(WIDTH * shape.d_ff / shape.d_model, DEVICES),
-        vocab_size=len(VOCABULARY),
+        vocab_size=len(text.VOCABULARY),
         learned_positions=SEQ_LEN if shape.learned_positions else 0,
         embedding_width=_multiple(WIDTH * narrow, DEVICES),
         windows=windows,

@@ -1,0 +1,188 @@
+"""Climbing rungs 1 to 4 here: each in a process of its own with a time limit, its evidence kept as soon as it is there.
+
+Stopped at any moment, the evidence holds the rungs that were done; started again, only the others are run.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from lib import check
+from lib.description import to_toml
+from lib.ladder import Piece, add, evaluate
+from lib.ladder.verdicts import Verdict
+from lib.pilot.pilot import DEVICES, scale_down
+
+MODULES = MappingProxyType({1: "unit", 2: "one_batch", 3: "one_device", 4: "one_node"})  # each has `measure`
+TEXT_RUNG = 3  # the one that asks a person to look
+LIMIT_SECONDS = 600.0  # of a rung; an idle laptop takes a tenth of it for all four
+_NEEDED = ("jax", "optax", "orbax.checkpoint")
+_MISSING = 'JAX is missing: pip install "training-run-handbook[pilot]" has what pilots need; the rest works without it'
+# Quick code for what hardly runs, faster code for hundreds of steps, the compiler's usual code where speed is measured.
+_NO_EMITTERS = "--xla_cpu_use_fusion_emitters=false"
+_QUICK = f"--xla_backend_optimization_level=0 {_NO_EMITTERS}"
+_VIRTUAL = f"--xla_force_host_platform_device_count={DEVICES}"
+_FLAGS = {1: _QUICK, 2: f"--xla_backend_optimization_level=2 {_NO_EMITTERS}", 3: "", 4: f"{_VIRTUAL} {_QUICK}"}
+_ON_CPU = (1, 4)  # float64, and virtual devices: whatever else there is
+
+
+class Step(NamedTuple):
+    """A rung that was climbed now, or was before: its number, its verdict, and whether it was run now."""
+
+    number: int
+    verdict: Verdict
+    is_new: bool
+
+
+def refuse_without_jax():
+    """Refuse to climb where a package is missing; the extra to install is named.
+
+    Raises:
+        ModuleNotFoundError: if JAX, Optax or Orbax is not installed.
+    """
+    for package in _NEEDED:
+        if not _is_there(package):
+            raise ModuleNotFoundError(_MISSING)
+
+
+def _is_there(package):
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # of the package around it
+        return False
+
+
+def climb(run, path, numbers, report, *, seed=0, again=False, limit_seconds=LIMIT_SECONDS):
+    """Climb rungs in order, until one fails; a `Step` after each.
+
+    Args:
+        run: a `RunDescription`; its pilot is that of `lib.pilot.pilot.scale_down`.
+        path: of the file of evidence, new or of the same run.
+        numbers: rungs, each from 1 to 4.
+        report: called with a line of progress now and then.
+        seed: of the pilot, a whole number of at least 0.
+        again: True to repeat what there is evidence of.
+        limit_seconds: after so long a rung's process is ended, > 0.
+
+    Raises:
+        TypeError, ValueError: for a value out of range; evidence of another run, or that was edited.
+        OSError: if the evidence cannot be written.
+        TimeoutError: for a rung that took longer.
+        RuntimeError: for a rung whose process broke; its last line is passed on.
+    """
+    pilot = scale_down(run, seed)
+    check.boolean(again=again)
+    check.scalar(limit_seconds=limit_seconds)
+    check.positive(limit_seconds=limit_seconds)
+    evidence = add(path, run)  # refuses a bad file, or a folder that cannot be written, before any work
+    for number in numbers:
+        check.integer(numbers=number)
+        check.at_most(max(MODULES), numbers=number)
+        is_new = again or not _is_known(evidence, number, pilot.what)
+        if is_new:
+            report(f"rung {number}: a process of its own starts")
+            found = _asked({"run": to_toml(run), "rung": number, "seed": seed}, report, limit_seconds)
+            evidence = add(path, run, _piece(run, number, pilot.what, found))
+        verdict = evaluate(run, evidence).verdicts[number - 1]
+        yield Step(number, verdict, is_new)
+        if verdict.failures:
+            return
+
+
+def looked_at(run, path, seen, *, seed=0):
+    """Keep in the evidence whether a person who looked at the text of a pilot found what should be trained on.
+
+    Args:
+        run: a `RunDescription`.
+        path: of the file of evidence.
+        seen: True if it is the text to train on, False if it is not.
+        seed: of the pilot.
+
+    Returns:
+        The verdict of rung 3.
+
+    Raises:
+        TypeError, ValueError, OSError: as `climb`.
+    """
+    check.boolean(seen=seen)
+    what = f"a person's word on the text: {scale_down(run, seed).what}"
+    piece = _piece(run, TEXT_RUNG, what, {"measured": {"batches_inspected": float(seen)}})
+    return evaluate(run, add(path, run, piece)).verdicts[TEXT_RUNG - 1]
+
+
+def _is_known(evidence, number, what):
+    return any(piece.what == what for piece in evidence.of_rung(number))
+
+
+def _piece(run, number, what, found):
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return Piece(rung=number, what=what, run_digest=run.digest, time=now, **found)
+
+
+def _asked(asked, report, limit_seconds):
+    """What the rung's process says at last; its words of progress are passed on."""
+    with tempfile.TemporaryFile("w+") as errors, _process(asked["rung"], errors) as child:
+        late = threading.Timer(limit_seconds, child.kill)
+        late.start()
+        try:
+            found = _heard(child, asked, report)
+        finally:
+            late.cancel()
+        if found is not None:
+            return found
+        if child.wait() == -signal.SIGKILL:
+            raise TimeoutError(f"rung {asked['rung']} was not done after {limit_seconds:g} s; --limit allows more")
+        raise RuntimeError(f"rung {asked['rung']} broke: {_last_line(errors)}")
+
+
+@contextmanager
+def _process(number, errors):
+    """The process of a rung, ended with whatever ends its asking."""
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "lib.pilot.rung"],
+        env=_environment(number),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+    )
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+
+
+def _environment(number):
+    root = str(Path(__file__).resolve().parents[2])
+    paths = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    flags = " ".join(filter(None, (os.environ.get("XLA_FLAGS"), _FLAGS[number])))
+    usual = {"PYTHONPATH": paths, "XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return os.environ | usual | ({"JAX_PLATFORMS": "cpu"} if number in _ON_CPU else {})
+
+
+def _heard(child, asked, report):
+    with child.stdin as file:
+        json.dump(asked, file)
+    for line in child.stdout:
+        said = json.loads(line)
+        if "measured" in said:
+            return said
+        report(said["say"])
+    return None
+
+
+def _last_line(errors):
+    errors.seek(0)
+    return (errors.read().strip().splitlines() or ["no word"])[-1]
