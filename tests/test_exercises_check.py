@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lib import compute
-from lib.exercises import Report, check, question
-from lib.exercises.trying import MOST_PRINTED
+from lib.exercises import Report, cases, check, question
+from lib.exercises.trying import MOST_PRINTED, try_answer
 
 
 def solved(n_params, n_tokens):
@@ -96,11 +96,33 @@ def test_printed_megabytes_are_cut_and_do_no_harm(capsys):
 
 
 def test_a_function_that_changes_its_inputs_changes_no_case():
-    def emptying(n_params, n_tokens):
-        return 6 * n_params * n_tokens
+    row = cases(question("run_in_time"))
+    before = [len(case.inputs["runs"]) for case in row]
 
-    first, second = check("train_flops", emptying), check("train_flops", emptying)
-    assert repr(first) == repr(second)
+    def emptying(runs, *others):
+        runs.clear()
+        return "A"
+
+    try_answer("emptied", row, emptying)
+    assert [len(case.inputs["runs"]) for case in row] == before
+
+
+def resisting():
+    """An object whose class does not want to be looked at either; pytest would look."""
+
+    def refuse(self, name):
+        raise RuntimeError
+
+    meta = type("Resisting", (type,), {"__getattribute__": refuse})
+    return meta("Stubborn", (), {"__slots__": (), "__getattribute__": refuse})()
+
+
+def test_an_object_that_resists_is_no_answer():
+    for answer in (resisting(), lambda n_params, n_tokens: resisting()):
+        report = check("train_flops", answer)
+        assert not report.ok
+        assert report.rows[0].verdict.sentence
+    assert not check("tokens_served", resisting()).ok
 
 
 def wrapped(n_params, n_tokens):

@@ -73,7 +73,7 @@ class Verdict:
         ok: whether it is right.
         sentence: for the student. Of a hidden case it tells neither inputs, nor the right value, nor what was given.
         outcome: "right", "slip", "wrong value", "wrong type", "not finite", "nothing", "refused" (a decision); from
-            elsewhere also "raised", "not written", "stopped", "from lib", "missing".
+            elsewhere also "not written", "raised", "stopped", "from lib", "missing", "wrong parameters", "builtins".
         slip: the name of the typical mistake, where one was recognised.
     """
 

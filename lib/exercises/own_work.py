@@ -8,6 +8,9 @@ code runs. So this is a reminder in the notebook; where points are given, the ja
 import functools
 import types
 
+_CACHED = type(functools.cache(len))
+_LOOKED_INTO = (types.FunctionType, types.MethodType, types.ModuleType, functools.partial, type, _CACHED)
+
 
 def of_lib(answer):
     """The name of what of `lib` an answer is or uses; empty where none is seen.
@@ -23,19 +26,19 @@ def of_lib(answer):
 
 
 def _search(thing, seen):
-    if id(thing) in seen:
+    kind = type(thing)  # not isinstance: an object of the student's own may claim to be anything
+    if id(thing) in seen or kind not in _LOOKED_INTO:
         return ""
     seen.add(id(thing))
-    if isinstance(thing, functools.partial):
+    if kind is functools.partial:
         return _search(thing.func, seen)
-    if isinstance(thing, types.ModuleType):
-        return thing.__name__ if _is_lib(thing.__name__) else ""
-    module = getattr(thing, "__module__", None)
-    if type(module) is str and _is_lib(module):
-        return f"{module}.{getattr(thing, '__name__', type(thing).__name__)}"
-    if isinstance(thing, types.MethodType):
+    if kind is types.MethodType:
         return _search(thing.__func__, seen)
-    if not isinstance(thing, types.FunctionType):
+    if kind is types.ModuleType:
+        return thing.__name__ if _is_lib(thing.__name__) else ""
+    if type(thing.__module__) is str and _is_lib(thing.__module__):
+        return f"{thing.__module__}.{thing.__name__}"
+    if kind is not types.FunctionType:
         return ""
     uses = [name for name in _names(thing.__code__) if _is_lib(name)]
     return uses[0] if uses else next(filter(None, (_search(other, seen) for other in _reached(thing))), "")

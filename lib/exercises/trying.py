@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 
 from lib.exercises.case import Case, Verdict
-from lib.exercises.verdict import judge_case, shown
+from lib.exercises.verdict import judge_case, shown, type_name
 
 MOST_PRINTED = 1000  # characters of what a case printed are kept
 _BUILTINS = dict(vars(builtins))
@@ -171,15 +171,21 @@ def raised(error):
         return failure("raised", "The function calls itself without end.")
     if isinstance(error, SystemExit):
         return failure("raised", "The code asks Python to exit: return a value instead.")
-    name = type(error).__name__[:40]
-    return failure("raised", f"It raised {name}: {_message(error)}")
+    return failure("raised", f"It raised {type_name(error)}: {_message(error)}")
 
 
 def _row(case, answer):
     if case.kind == "value":
-        return Row(case=case, verdict=judge_case(case, answer))
+        return Row(case=case, verdict=_judged(case, answer))
     returned, failed, printed = call(answer, case.inputs)
-    return Row(case=case, verdict=failed or judge_case(case, returned), printed=printed)
+    return Row(case=case, verdict=failed or _judged(case, returned), printed=printed)
+
+
+def _judged(case, returned):
+    try:
+        return judge_case(case, returned)
+    except Exception:  # an object that resists being looked at, by a metaclass of the student's own
+        return failure("wrong type", "What was returned cannot be looked at: a plain value was asked for.")
 
 
 def _takes(function, inputs):
@@ -187,7 +193,7 @@ def _takes(function, inputs):
         inspect.signature(function).bind(*inputs.values())
     except TypeError:
         return False
-    except ValueError:  # built-in functions have none to look at
+    except Exception:  # built-in functions have none to look at, objects of the student's own may have anything
         return True
     return True
 

@@ -105,7 +105,7 @@ def shown(value, depth=2):
     if type(value) is dict:
         pairs = [f"{shown(key, 0)}: {shown(value[key], depth - 1)}" for key in list(value)[:4]] if depth else ["..."]
         return f"{{{', '.join(pairs)}{', ...' if len(value) > 4 and depth else ''}}}"
-    return f"an object of type {_type_name(value)}"
+    return f"an object of type {type_name(value)}"
 
 
 def _is_number(value):
@@ -124,7 +124,7 @@ def _number_fault(given):
     if type(given) is str:
         return "wrong type", f"{_as_kind(given)}: a number has no quotes."
     if not _is_number(given):
-        cure = "; `float(...)` makes a plain number of NumPy's" if type(given).__module__ == "numpy" else ""
+        cure = "; `float(...)` makes a plain number of NumPy's" if _of_type("__module__", given) == "numpy" else ""
         return "wrong type", f"{_as_kind(given)}: a plain number was asked for{cure}."
     try:
         finite = math.isfinite(given)
@@ -229,9 +229,19 @@ def _as_kind(value):
     return f"{shown(value)} is {kind}" if kind else f"{shown(value)} was returned"
 
 
-def _type_name(value):
-    name = type(value).__name__
-    return name[:40] if type(name) is str else "unknown"
+def type_name(value):
+    """The name of a value's type, at most 40 characters of it.
+
+    >>> type_name(1.0)
+    'float'
+    """
+    return _of_type("__name__", value)[:40]
+
+
+def _of_type(name, value):
+    """A class's name or module from `type` itself: the class may have a metaclass that answers something else."""
+    found = type.__dict__[name].__get__(type(value))
+    return found if type(found) is str else "unknown"
 
 
 def _unit(case):
