@@ -37,6 +37,9 @@ from lib.ladder.verdicts import Judgement
 from lib.layout import RULES as LAYOUT_RULES
 from lib.layout import Layout, place
 from lib.layout.slices import SCHEMES
+from lib.logs import AgainstPlan, Entry, Log, Report
+from lib.logs.outlook import Outlook, Progress
+from lib.logs.stability import Trend
 from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, Change, fit, ledger
 from lib.memory.measured import MEASURED
 from lib.memory.profiles import MEGATRON
@@ -92,6 +95,7 @@ CHAPTERS = ("worked_example", "four_functions", "chips_to_flops", "how_big_how_l
 CHAPTERS += ("fitting", "memory_ledger", "sizing", "recipes", "pilot_ladder", "readiness_review")
 JUDGING = ("amounts", "case", "choices", "masters", "own_work", "trying", "verdict")
 ELSEWHERE += tuple(f"exercises.{name}" for name in (*CHAPTERS, *JUDGING))
+ELSEWHERE += tuple(f"logs.{name}" for name in ("fields", "plain", "read", "records", "tensorboard", "times"))
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 ELSEWHERE += ("ladder.tables", "readiness.tables")
 
@@ -276,6 +280,15 @@ EXAMPLES = (
     ASKED := QUESTIONS["train_flops"],
     ASKED.slips[0],
     ASSIGNMENTS["start"],
+    LOG := Log(entries=tuple(Entry(line=i, step=i, loss=2.0, seconds=2.0, time=2.0 * i) for i in range(1, 60))),
+    REPORTED := Report(log=LOG),
+    REPORTED.course,
+    REPORTED.pace,
+    Trend(ratio=2.0, known=True),
+    Outlook(best=2.0, low=1.0, high=3.0),
+    Progress(rates=(0.5, 0.6), up_seconds=100.0),
+    BESIDE := AgainstPlan(report=REPORTED, run=DESCRIBED),
+    BESIDE.assumptions[0],
 )
 
 
@@ -756,6 +769,59 @@ EXCEPTIONS = {
     "memory.timeline.Moment.by_group": Kind({"weights": 1.0}, (None, 5, "text", [1.0])),
     "memory.entries.Phase.name": word("optimizer step"),
     "memory.entries.StageLedger.at.event": word("layer, backward"),
+}
+LINES = Kind((), (None, 5, "text", [1.0]))
+_TIMES = ("step_seconds", "slow_step_seconds", "wall_seconds")
+_HELD = ("lost_seconds", "restart_seconds")
+_PAUSES = ("checkpoint_seconds", "evaluation_seconds")
+EXCEPTIONS |= {
+    **_same(
+        LINES, "logs.entries.Log.events logs.entries.Log.problems logs.pace.Pace.stalls logs.outlook.Progress.costs"
+    ),
+    **_same(LINES, " ".join(f"logs.order.Course.{n}" for n in ("kept", "walk", "restart_at", "restarts", "repeated"))),
+    **_same(LINES, "logs.order.Course.problems logs.order.Course.events"),
+    **_same(LINES, " ".join(f"logs.stability.{n}.kept" for n in ("spikes", "nan_lines", "gradient_trend"))),
+    "logs.entries.Log.entries": Kind(LOG.entries, (None, 5, "text", (), (5,))),
+    **_same(TEXT, " ".join(f"logs.entries.Log.{n}" for n in ("file", "form", "accelerator", "digest"))),
+    "logs.entries.Log.n_lines": integer(0),
+    "logs.order.Course.interval": integer(1, 0),
+    **_same(instance(LOG), "logs.order.course.log logs.order.leading.log logs.pace.pace.log logs.report.Report.log"),
+    **_same(instance(REPORTED.course), "logs.pace.pace.found logs.pace.stretches.found"),
+    **_same(SHOWN, "logs.pace.pace.step_tokens logs.pace.stretches.step_tokens"),
+    **_same(positive(2.0).or_none(), " ".join(f"logs.pace.Pace.{n}" for n in _TIMES)),
+    **_same(number(2.0, -1), " ".join(f"logs.pace.Pace.{n}" for n in _HELD)),
+    **_same(number(2.0, -1).or_none(), " ".join(f"logs.pace.Pace.{n}" for n in _PAUSES)),
+    **_same(number(0.1).or_none(), "logs.pace.Pace.data_wait_share logs.pace.Pace.straggler_share"),
+    **_same(integer(0), "logs.pace.Pace.n_steps_timed logs.pace.Pace.kept_steps"),
+    **_same(SHOWN, "logs.pace.Pace.slowest_rank logs.pace.Pace.share.seconds"),
+    "logs.report.Report.step_tokens_per_gpu": positive(2.0).or_none(),
+    "logs.limits.log_limit.name": word("stall"),
+    "logs.limits.log_limit.field": word("ratio"),
+    "logs.stability.Trend.ratio": positive(2.0),
+    "logs.stability.Trend.known": SWITCH,
+    **_same(number(2.0).or_none(), "logs.outlook.Outlook.best logs.outlook.Outlook.low logs.outlook.Outlook.high"),
+    **_same(TEXT, "logs.outlook.Outlook.covers logs.outlook.Outlook.reason"),
+    "logs.outlook.student.level": number(0.95, 0, 1, -1),
+    "logs.outlook.student.degrees": positive(18),
+    "logs.outlook.Progress.rates": Kind((0.5, 0.6), (None, 5, "text", (), (0.5,), (0.0, 0.0))),
+    "logs.outlook.Progress.up_seconds": positive(100.0),
+    "logs.outlook.Progress.longest": number(2.0, -1),
+    "logs.outlook.Progress.seconds_for.steps": positive(100),
+    **_same(instance(REPORTED), "logs.outlook.progress.report logs.outlook.finish_seconds.report"),
+    **_same(instance(REPORTED), "logs.outlook.final_loss.report logs.against_plan.AgainstPlan.report"),
+    **_same(integer(100, 0), "logs.outlook.finish_seconds.total_steps logs.outlook.final_loss.total_steps"),
+    "logs.outlook.final_loss.exponent": positive(0.3),
+    "logs.outlook.final_loss.warmup_steps": number(0.0, -1),
+    "logs.outlook.quantiles.draws": Kind((1.0, 2.0), (None, 5, "text", [1.0])),
+    **_same(TEXT, " ".join(f"logs.against_plan.Assumption.{n}" for n in ("name", "planned", "measured", "why"))),
+    "logs.against_plan.Assumption.verdict": word("holds"),
+    "logs.against_plan.AgainstPlan.date.seconds": number(2.0, -1),
+    **_same(instance(BESIDE), "logs.measured.evidence.beside logs.measured.quantities.beside"),
+    **_same(positive(2.0).or_none(), "logs.measured.evidence.one_node_speed logs.measured.quantities.one_node_speed"),
+    "logs.measured.evidence.rung": integer(6, 0, 4, 8),
+    "logs.measured.evidence.accelerator": TEXT,
+    "logs.measured.evidence.time": Kind(PIECE.time, (*NO_TEXT, "yesterday")),
+    "description.expectations.Expectations.counted.name": word("6N"),
 }
 ALSO = {"compute.possible_utilization": {"hfu": 0.5}}  # keywords that may have any name
 

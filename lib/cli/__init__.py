@@ -12,6 +12,7 @@ import click
 from lib.check import did_you_mean, listed, plain_name, short
 from lib.cli.course_command import course
 from lib.cli.fit_command import fit
+from lib.cli.log_command import log
 from lib.cli.model_command import model
 from lib.cli.pilot_command import pilot
 from lib.cli.recipe_command import recipe
@@ -162,6 +163,9 @@ def mfu(as_json, explain, convention, params, attention, recompute, **given):
 
 
 main.add_command(fit)
+
+
+main.add_command(log)
 
 
 main.add_command(model)

@@ -94,7 +94,12 @@ class Expectations:
         """The same counted product by product, with causal attention and without the input table  [FLOP]."""
         return float(train_flops_exact(self.run.shape, self.run.n_tokens, self.run.layout.seq_len, "causal"))
 
-    def _counted(self, name):
+    def counted(self, name):
+        """The convention of a name, over the peak of the run's accelerator and data type.
+
+        Args:
+            name: as in `speed_if_counted`.
+        """
         run = self.run
         peak = f"{run.cluster.accelerator.name}, {run.dtype}"
         return convention(name).dividing_by(run.cluster.peak_flops(run.dtype), peak)
@@ -105,7 +110,7 @@ class Expectations:
         Args:
             name: of the convention, such as "6N" or "Megatron-LM".
         """
-        run, counted = self.run, self._counted(name)
+        run, counted = self.run, self.counted(name)
         return tokens_per_second_per_gpu(run.mfu, counted.measure, counted, run.shape, float(run.layout.seq_len))
 
     def days_if_counted(self, name):
@@ -119,7 +124,7 @@ class Expectations:
     @property
     def other_conventions(self):
         """Names of the conventions that count the same kind of utilization as the run's own."""
-        measure = self._counted(self.run.convention_name).measure
+        measure = self.counted(self.run.convention_name).measure
         return tuple(n for n, c in CONVENTIONS.items() if c.measure == measure and n != self.run.convention_name)
 
     @cached_property
@@ -135,7 +140,7 @@ class Expectations:
             source=f"the run description: utilization {run.mfu:g}, counted as {run.convention_name}",
             tolerance_source=tolerance.source,
             formula=f"{run.mfu:g} x {show_number(run.cluster.peak_flops(run.dtype))} / "
-            f"{show_number(self._counted(run.convention_name).flops_per_token(run.shape, float(run.layout.seq_len)))}",
+            f"{show_number(self.counted(run.convention_name).flops_per_token(run.shape, float(run.layout.seq_len)))}",
         )
 
     @cached_property

@@ -138,6 +138,7 @@ def _one_node(expected):
 
 def _few_nodes(expected):
     """Rung 5: the network, the storage and the people are ready for failures."""
+    yield _sound_log()
     yield _speed(expected)
     kept = limit("scaling", "share")
     ends = {"at_least": float(kept.value), "source": kept.source, "on_target": True}
@@ -154,6 +155,7 @@ def _few_nodes(expected):
 
 def _short_run(expected):
     """Rung 6: slopes, stability, evaluations and operations at full scale."""
+    yield _sound_log()
     yield _speed(expected)
     yield from _memory(expected)
     yield from _goodput(expected)
@@ -179,6 +181,7 @@ def _full_run(expected):
     most = expected.calendar_days
     ends = {"at_most": most.range[1], "source": f"{most.source}; {most.tolerance_source}", "on_target": True}
     yield Threshold(name="calendar_days", label="days on the calendar", unit="days", **ends)
+    yield _sound_log()
     yield _speed(expected)
     yield from _goodput(expected)
     yield from _memory(expected)
@@ -216,6 +219,10 @@ def _stalls(expected):
     left = {"at_most": 1 - expected.run.goodput, "source": f"{_PLAN}: 1 less goodput", "on_target": True}
     for name, label in (("checkpoint", "checkpoints"), ("evaluation", "evaluations")):
         yield Threshold(name=f"{name}_stall_share", label=f"time that {label} held the job", **left)
+
+
+def _sound_log():
+    return _none("log_problems", "lines of the log that are not sound", on_target=True)
 
 
 def _stability():
