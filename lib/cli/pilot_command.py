@@ -53,12 +53,12 @@ def pilot(context, path, evidence, as_json, **given):
 def _numbers(text):
     """The rungs of a text such as 1,3-4, in order."""
     parts = [re.fullmatch(r"([1-4])(?:-([1-4]))?", part.strip()) for part in text.split(",")]
-    found = {n for part in parts if part for n in range(int(part[1]), int(part[2] or part[1]) + 1)}
-    if not all(parts) or not found:
+    ranges = [range(int(part[1]), int(part[2] or part[1]) + 1) for part in parts if part]
+    if not all(parts) or not all(ranges):
         raise click.UsageError(
             f"rungs = {text[:40]!r}: some of 1 to 4, such as 1-4 or 2; 5 to 7 are the cluster's: handbook ladder"
         )
-    return sorted(found)
+    return sorted({number for numbers in ranges for number in numbers})
 
 
 def _climbed(run, evidence, numbers, as_json, given):
@@ -87,10 +87,14 @@ def _look(pilot, inspected, may_ask):
         _to_stderr(f"    {line!r}")
     if inspected:
         return True
-    if may_ask and sys.stdin.isatty():
+    if may_ask and _is_terminal():
         return click.confirm("  Is it what the model should read?", default=None, err=True)
     _to_stderr("  Nobody was asked. If it is what the model should read, say so: --rungs 3 --inspected")
     return None
+
+
+def _is_terminal():
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _told(verdict, is_new):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from lib import check
 from lib.description import to_toml
-from lib.ladder import Piece, add, evaluate
+from lib.ladder import Piece, add, evaluate, read
 from lib.ladder.verdicts import Verdict
 from lib.pilot.pilot import DEVICES, scale_down
 
@@ -84,16 +84,16 @@ def climb(run, path, numbers, report, *, seed=0, again=False, limit_seconds=LIMI
     check.boolean(again=again)
     check.scalar(limit_seconds=limit_seconds)
     check.positive(limit_seconds=limit_seconds)
-    evidence = add(path, run)  # refuses a bad file, or a folder that cannot be written, before any work
+    add(path, run)  # refuses a bad file, or a folder that cannot be written, before any work
     for number in numbers:
         check.integer(numbers=number)
         check.at_most(max(MODULES), numbers=number)
-        is_new = again or not _is_known(evidence, number, pilot.what)
+        is_new = again or not any(piece.what == pilot.what for piece in read(path).of_rung(number))
         if is_new:
             report(f"rung {number}: a process of its own starts")
             found = _asked({"run": to_toml(run), "rung": number, "seed": seed}, report, limit_seconds)
-            evidence = add(path, run, _piece(run, number, pilot.what, found))
-        verdict = evaluate(run, evidence).verdicts[number - 1]
+            add(path, run, _piece(run, number, pilot.what, found))
+        verdict = evaluate(run, read(path)).verdicts[number - 1]  # read anew: who climbs may have added a word
         yield Step(number, verdict, is_new)
         if verdict.failures:
             return
@@ -118,10 +118,6 @@ def looked_at(run, path, seen, *, seed=0):
     what = f"a person's word on the text: {scale_down(run, seed).what}"
     piece = _piece(run, TEXT_RUNG, what, {"measured": {"batches_inspected": float(seen)}})
     return evaluate(run, add(path, run, piece)).verdicts[TEXT_RUNG - 1]
-
-
-def _is_known(evidence, number, what):
-    return any(piece.what == what for piece in evidence.of_rung(number))
 
 
 def _piece(run, number, what, found):

@@ -71,7 +71,7 @@ def _shapes(pilot, params, batch):
     """Tensors with other sides than described, the scores of the next word among them."""
     asked = {(part, name): one.shape for part, inside in tensors(pilot.shape).items() for name, one in inside.items()}
     found = {(part, name): one.shape for part, inside in params.items() for name, one in inside.items()}
-    scores = jax.eval_shape(lambda: model.logits(params, pilot.shape, batch[0])).shape
+    scores = jax.eval_shape(lambda params: model.logits(params, pilot.shape, batch[0]), params).shape
     wrong = [asked.get(name) != found.get(name) for name in asked | found]
     return float(sum(wrong) + (scores != (*batch[0].shape, pilot.shape.vocab_size)))
 
