@@ -260,7 +260,7 @@ def test_with_killed_workers_there_is_one_record_each_and_the_same(course, tmp_p
     batch.grade(found, f"{results}", made)
     folder = tmp_path / "by-dask"
     batch.prepare(f"{folder}", made)
-    local = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    local = {"n_workers": 1, "threads_per_worker": 2, "processes": True, "dashboard_address": None}
     with (
         distributed.LocalCluster(host="127.0.0.1", silence_logs=50, **local) as cluster,
         distributed.Client(cluster, timeout="30s") as client,
@@ -269,13 +269,13 @@ def test_with_killed_workers_there_is_one_record_each_and_the_same(course, tmp_p
         killed = []
 
         def kill(one, is_new):
-            if not killed:
+            if one.outcome == "graded" and not killed:
                 killed.extend(nanny.pid for nanny in cluster.workers.values())
-                for pid in killed:
+                for pid in killed:  # all there are; their nannies start others
                     os.kill(pid, 9)
 
         batch.grade(found, f"{folder}", made, workers, on_record=kill)
-    assert len(killed) == 2
+    assert killed
     assert written(folder) == written(results)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -101,7 +102,7 @@ def _graded(found, results, course, pool, ahead):
     from lib.grading import batch
     from lib.grading.conversation import JailError
 
-    with click.progressbar(length=len(found), label="Grading", file=click.get_text_stream("stderr")) as bar:
+    with click.progressbar(length=len(found), label="Grading", file=sys.stderr) as bar:
         try:
             return batch.grade(found, results, course, pool, ahead, lambda record, is_new: bar.update(1))
         except JailError as error:

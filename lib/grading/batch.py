@@ -84,6 +84,7 @@ def _same(path, about):
     for key, word in words.items():
         if not isinstance(found, dict) or found.get(key) != about[key]:
             raise ValueError(f"{path.parent}: results of another {word}: give another folder; nothing was changed")
+    records.read_all(path.parent)  # a damaged one is better known before than half-way
 
 
 def grade(found, folder, course, executor=None, ahead=8, on_record=lambda record, is_new: None):

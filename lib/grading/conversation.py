@@ -38,7 +38,11 @@ class Conversation:
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="handbook-jail-", ignore_cleanup_errors=True)
         self.complaints = tempfile.TemporaryFile()
-        self._start()
+        try:
+            self._start()
+        except JailError:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *about):

@@ -133,6 +133,7 @@ class Record:
         Raises:
             ValueError: for something else.
         """
+        check.instance(dict, plain=plain)
         try:
             if plain["format"] != FORMAT:
                 raise ValueError(f"format {plain['format']!r} is not {FORMAT}")
@@ -140,7 +141,7 @@ class Record:
             others = {key: value for key, value in plain.items() if key not in ("format", "points", "max_points")}
             return cls(**others | {"questions": questions})
         except (TypeError, KeyError) as error:
-            raise ValueError(f"no record of a submission: {error}") from None
+            raise ValueError(f"no such field, or of another kind: {error}") from None
 
 
 def _question(plain):
@@ -208,5 +209,5 @@ def _read(path):
     refuse_depth(text)
     try:
         return Record.of(json.loads(text))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: no record of a submission: {error}") from None

@@ -1,15 +1,16 @@
-"""How fast the handbook is: `make bench`, or python -m tests.bench [book] [chapters] [memory] [pages] [sizes] [tests].
+"""How fast the handbook is: `make bench`, or python -m tests.bench with names of PARTS.
 
 Timings of pages hold on a machine that does nothing else.
 """
 
 import sys
 
-from . import book, memory, pages
+from . import book, grading, memory, pages
 
 PARTS = {
     "sizes": pages.sizes,
     "memory": memory.ledgers,
+    "grading": grading.grading,
     "pages": pages.timings,
     "chapters": book.chapters,
     "book": book.builds,
