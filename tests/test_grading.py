@@ -145,6 +145,12 @@ def test_magics_shell_lines_plots_widgets_and_questions_to_nobody_do_no_harm():
         ("def train_flops(n, d): return 6", "failed", "6 where"),
         ("def train_flops(n, d): return n * d", "failed", "The factor is missing"),
         ("def train_flops(n): return 6", "raised", "It raised TypeError."),
+        ("def train_flops(n, d): raise NotImplementedError", "raised", "Not written yet"),
+        (
+            "import time\ndef train_flops(n, d): return time.sleep(0.9) or 6 * n * d",
+            "timeout",
+            "Does a loop never end?",
+        ),
         ("def train_flops(n, d):\n    while True: pass", "timeout", "Does a loop never end?"),
         ("def train_flops(n, d): return train_flops(n, d)", "raised", "It raised RecursionError."),
         ("def train_flops(n, d): return bytearray(2**40)", "memory", "more memory than there is"),
@@ -260,7 +266,7 @@ def test_with_killed_workers_there_is_one_record_each_and_the_same(course, tmp_p
     batch.grade(found, f"{results}", made)
     folder = tmp_path / "by-dask"
     batch.prepare(f"{folder}", made)
-    local = {"n_workers": 1, "threads_per_worker": 2, "processes": True, "dashboard_address": None}
+    local = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with (
         distributed.LocalCluster(host="127.0.0.1", silence_logs=50, **local) as cluster,
         distributed.Client(cluster, timeout="30s") as client,

@@ -1,6 +1,7 @@
 """Grades one submission: what is asked goes into the jail, what comes out is compared here, by whom alone knows."""
 
 import builtins
+import time
 from dataclasses import dataclass, field
 
 from lib import check, exercises
@@ -11,6 +12,7 @@ from lib.grading.conversation import SECONDS, Conversation
 from lib.grading.jailed.values import frozen
 from lib.grading.record import CaseResult, QuestionResult, Record
 
+ALL_CALLS = 3  # all calls of a question together may take so many times what one may
 ENDS = {"timeout": "timeout", "flood": "crash", "crash": "crash", "exit": "crash", "gone": "not run", "forged": "crash"}
 SENTENCES = {
     "timeout": "It did not come to an end in time. Does a loop never end?",
@@ -108,13 +110,16 @@ def _about(survey, name):
 
 
 def _called(inside, survey, errand):
+    """The answers to the calls of an errand, until one comes to no end: a question has its time, not each case."""
     if "ended" in survey or errand["name"] not in survey["kinds"]:
         return []
     loaded = inside.load(errand["name"])
     if not loaded.get("found"):
         return [loaded if "ended" in loaded else {"ended": "crash"}]
-    answers = []
+    answers, until = [], time.monotonic() + ALL_CALLS * inside.seconds
     for arguments in errand["calls"]:
+        if time.monotonic() > until:
+            return [*answers, {"ended": "timeout"}]
         answers.append(inside.read() if errand["value"] else inside.call(arguments))
         if "ended" in answers[-1] or answers[-1].get("raised") == "MemoryError":  # slow, and no better the next time
             break
@@ -167,6 +172,8 @@ def _unanswered(answer, about):
         return outcome, SENTENCES[outcome]
     if answer.get("raised") == "MemoryError":
         return "memory", SENTENCES["memory"]
+    if answer.get("raised") == "NotImplementedError":
+        return "raised", "Not written yet: it raised NotImplementedError."
     if "raised" in answer:
         error = answer["raised"] if answer["raised"] in ERRORS else "an error of its own"
         return "raised", f"It raised {error}.{_without(about)}"
