@@ -18,7 +18,8 @@ from lib.exercises.verdict import judge_case, shown, type_name
 MOST_PRINTED = 1000  # characters of what a case printed are kept
 _BUILTINS = dict(vars(builtins))
 _BORDER = "border-collapse: collapse; margin: .5em 0"
-_CELL = 'style="text-align: left; vertical-align: top; padding: .15em 1em .15em 0"'
+_STYLE = "text-align: left; vertical-align: top; padding: .15em 1em .15em 0"
+_CELL, _ROW = f'style="{_STYLE}"', f'style="{_STYLE}; font-weight: normal"'
 
 
 class Printed(io.TextIOBase):
@@ -77,7 +78,7 @@ class Report:
     def _repr_html_(self):
         head = "".join(f'<th scope="col" {_CELL}>{word}</th>' for word in ("Case", "Verdict", "Why"))
         rows = "\n".join(
-            f'<tr><th scope="row" {_CELL}>{escape(_inputs(row.case))}</th>'
+            f'<tr><th scope="row" {_ROW}>{escape(_inputs(row.case))}</th>'
             f"<td {_CELL}>{_word(row)}</td><td {_CELL}>{escape(row.verdict.sentence)}</td></tr>"
             for row in self.rows
         )
