@@ -172,6 +172,13 @@ def test_a_readers_machine_climbs_four_rungs_and_tells_what_it_cannot():
     assert found.next.words == "not passed: no evidence"
 
 
+def test_a_pilot_on_the_plans_own_accelerator_is_not_asked_what_only_the_run_itself_can_tell():
+    small = piece(3, machine=THERE, memory_over_ledger=None, mfu=None)
+    found = climb(piece(1), piece(2), small)
+    assert found.highest == 3
+    assert [one.threshold.name for one in found.verdicts[2].untested] == ["memory_over_ledger", "mfu"]
+
+
 def test_speed_of_another_machine_is_not_held_against_the_plan():
     assert climb(piece(1), piece(2), piece(3, machine=HERE, mfu=0.01)).highest == 3
     assert climb(piece(1), piece(2), piece(3, machine=THERE, mfu=0.01)).highest == 2

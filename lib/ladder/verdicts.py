@@ -19,7 +19,7 @@ class Judgement:
     Args:
         threshold: a `Threshold`.
         value: what was measured; None where nobody has.
-        asked: False for what only the plan's own accelerator could tell, on a machine that has none.
+        asked: False for what only the run's own program on the plan's own accelerator could tell, and nothing has.
 
     Raises:
         TypeError: for a value of the wrong kind.
@@ -188,12 +188,15 @@ def _judgements(run, rung, pieces):
         measured |= piece.measured
         if is_target(run, piece.machine.get("accelerator", "")):
             on_target |= piece.measured
-    return tuple(_judged(rung, threshold, measured, on_target) for threshold in rung.thresholds)
+    told = rung.number not in ANYWHERE or any(one.on_target and one.name in on_target for one in rung.thresholds)
+    return tuple(
+        _judged(threshold, on_target if threshold.on_target else measured, told) for threshold in rung.thresholds
+    )
 
 
-def _judged(rung, threshold, measured, on_target):
-    value = (on_target if threshold.on_target else measured).get(threshold.name)
-    asked = not threshold.on_target or bool(on_target) or rung.number not in ANYWHERE
+def _judged(threshold, measured, told):
+    """`told`: somebody has measured what only the plan's own accelerator can tell; then all of it is asked."""
+    value, asked = measured.get(threshold.name), told or not threshold.on_target
     return Judgement(threshold=threshold, value=value, asked=asked)
 
 

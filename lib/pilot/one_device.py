@@ -27,8 +27,8 @@ def measure(pilot, report):
 
     Returns:
         quantity -> number. Memory is measured only where the device counts it; what a compiler says of a CPU is named
-        `compiler_bytes`. Neither is held against the ledger, and the speed not against the plan's utilization: a pilot
-        of this size says nothing of them, the run's own trainer does.
+        `compiler_bytes`. Neither is held against the ledger, nor the speed against the plan's utilization: of those a
+        pilot of this size says nothing, the run's own program does.
     """
     of = {"shape": pilot.shape, "optimizer": step.adamw(pilot.shape, pilot.learning_rate), "precision": pilot.precision}
     state = jax.jit(lambda: step.start(key=jax.random.key(pilot.seed), **of))()
