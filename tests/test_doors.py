@@ -95,7 +95,7 @@ CHAPTERS = ("worked_example", "four_functions", "chips_to_flops", "how_big_how_l
 CHAPTERS += ("fitting", "memory_ledger", "sizing", "recipes", "pilot_ladder", "readiness_review")
 JUDGING = ("amounts", "case", "choices", "masters", "own_work", "trying", "verdict")
 ELSEWHERE += tuple(f"exercises.{name}" for name in (*CHAPTERS, *JUDGING))
-ELSEWHERE += tuple(f"logs.{name}" for name in ("fields", "plain", "read", "records", "tensorboard", "times"))
+ELSEWHERE += tuple(f"logs.{name}" for name in ("fields", "plain", "read", "records", "tables", "tensorboard", "times"))
 ELSEWHERE += ("compute.counts", "plan.fortnight", "recipe.tables", "scaling.side_by_side", "scaling.trade_offs")
 ELSEWHERE += ("ladder.tables", "readiness.tables")
 
@@ -529,6 +529,9 @@ EXCEPTIONS = {
     "ladder.rungs.Rung.gpu_hours": number(2.0, -1),
     "ladder.made_up.made_up.numbers": Kind((2,), (None, 5, "12", [2], (0,), (8,), ("a",), (True,))),
     "ladder.made_up.made_up.accelerator": Kind("cpu", NO_TEXT),
+    **_same(integer(50, 0), "logs.made_up.made_up.last_step logs.made_up.made_up.every"),
+    **_same(integer(50, 0).or_none(), "logs.made_up.made_up.killed_at logs.made_up.made_up.spike_at"),
+    "logs.made_up.made_up.slower": number(0.1, -1),
     **_same(number(0.0).or_none(), "ladder.thresholds.Threshold.at_least ladder.thresholds.Threshold.at_most"),
     "ladder.thresholds.Threshold.margin.value": Kind(1.0, NO_NUMBER),
     **_same(Kind("USD", NO_TEXT), "description.expectations.Expectation.unit ladder.thresholds.Threshold.unit"),
