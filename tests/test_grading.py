@@ -146,11 +146,6 @@ def test_magics_shell_lines_plots_widgets_and_questions_to_nobody_do_no_harm():
         ("def train_flops(n, d): return n * d", "failed", "The factor is missing"),
         ("def train_flops(n): return 6", "raised", "It raised TypeError."),
         ("def train_flops(n, d): raise NotImplementedError", "raised", "Not written yet"),
-        (
-            "import time\ndef train_flops(n, d): return time.sleep(0.9) or 6 * n * d",
-            "timeout",
-            "Does a loop never end?",
-        ),
         ("def train_flops(n, d):\n    while True: pass", "timeout", "Does a loop never end?"),
         ("def train_flops(n, d): return train_flops(n, d)", "raised", "It raised RecursionError."),
         ("def train_flops(n, d): return bytearray(2**40)", "memory", "more memory than there is"),
@@ -162,6 +157,12 @@ def test_one_bad_cell_costs_one_question(bad, outcome, sentence):
     assert found["train_flops"][0] == outcome
     assert sentence in found["train_flops"][1]
     assert [found[name][0] for name in ("chinchilla_optimal", "training_days")] == ["passed", "passed"]
+
+
+def test_all_calls_of_a_question_together_have_a_limit(monkeypatch):
+    monkeypatch.setattr("lib.grading.grader.ALL_CALLS", 0.5)
+    slow = "import time\ndef train_flops(n, d): return time.sleep(0.6) or 6 * n * d"
+    assert outcomes([slow], asked=ASKED[:1], seconds=1.0)["train_flops"][0] == "timeout"
 
 
 def test_in_a_python_file_too_a_fault_costs_the_function_that_it_is_in():

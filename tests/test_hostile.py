@@ -253,6 +253,12 @@ def tree(folder):
     }
 
 
+def children():
+    """Processes that this one has started and that are still there."""
+    found = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    return {number for numbers in found for number in numbers}
+
+
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory, jail, monkeypatch):
     """The records of hostile and honest submissions, by student; what is outside is compared before and after."""
@@ -265,12 +271,13 @@ def graded(tmp_path_factory, jail, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as door:
         words = {"OUTSIDE": f"{outside}", "PORT": f"{door.getsockname()[1]}", "ROOT": f"{PROGRAM.parent.parent.parent}"}
         hand_in(handed_in, words)
-        before = tree(outside), tree(handed_in), tree(PROGRAM)
+        before, running = (tree(outside), tree(handed_in), tree(PROGRAM)), children()
         course = batch.Course(assignment="four", questions=ASKED, secret=SECRET, jail=jail, seconds=SECONDS)
         batch.prepare(f"{results}", course)
         with ThreadPoolExecutor(4) as pool:
             records = batch.grade(submissions(f"{handed_in}"), f"{results}", course, pool)
     assert (tree(outside), tree(handed_in), tree(PROGRAM)) == before
+    assert children() <= running
     assert {path.name for path in place.iterdir()} == {"outside", "submitted", "results"}
     assert len(list(results.iterdir())) == len(records) + 1
     return records
