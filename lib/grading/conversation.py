@@ -16,6 +16,8 @@ START_SECONDS = 30  # a container may take seconds
 ANSWER_SECONDS = 30  # beyond what the warden allows; it answers before, unless it was stopped
 SECONDS = 4.0  # for one statement, and for one call
 LONGEST_LINE = 10 * LONGEST
+# What tools of containers look for; nothing else of the grader's environment goes near a submission.
+ENVIRONMENT = ("PATH", "HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "CONTAINER_HOST", "DOCKER_HOST")
 COMPLAINT = 2000  # bytes of what a jail that does not start says
 
 
@@ -117,7 +119,7 @@ class Conversation:
             stderr=self.complaints,
             cwd=self.folder.name,
             start_new_session=True,
-            env={name: os.environ[name] for name in ("PATH", "HOME", "XDG_RUNTIME_DIR") if name in os.environ},
+            env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
         )
         self.lines = Lines(self.process.stdout.fileno(), LONGEST_LINE)
         paths = [f"{LIBRARY.parent}" if self.jail is NO_JAIL else "/allowed"] if self.with_lib else []

@@ -135,7 +135,7 @@ def _container(tool):
         words += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "65534:65534"]
         words += ["--memory", f"{CONTAINER_MEMORY_BYTES}", "--memory-swap", f"{CONTAINER_MEMORY_BYTES}"]
         words += ["--pids-limit", "16", "--ipc", "none", "--workdir", "/tmp", "--env", "HOME=/tmp"]
-        words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,size={TEMP_BYTES},nr_inodes=4096,mode=1777"]
+        words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,size={TEMP_BYTES},mode=1777"]
         words += ["--volume", f"{PROGRAM}:{INSIDE}/jailed:ro"]
         words += ["--volume", f"{LIBRARY}:/allowed/lib:ro", *_without_answers("--tmpfs")] if with_lib else []
         return [*words, os.environ.get("HANDBOOK_IMAGE", IMAGE), "python3", *FLAGS, "-c", START]
