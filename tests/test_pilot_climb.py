@@ -215,6 +215,13 @@ def test_a_rung_that_takes_too_long_is_ended():
         climb._asked({"run": to_toml(RUN), "rung": 1, "seed": 0}, print, 0.2)
 
 
+def test_a_rung_ends_when_the_process_that_asked_is_gone(tmp_path):
+    with open(tmp_path / "errors", "w+", encoding="utf-8") as errors, climb._process(1, errors) as child:
+        print(json.dumps({"run": to_toml(RUN), "rung": 1, "seed": 0}), file=child.stdin, flush=True)
+        child.stdin.close()  # as a killed process leaves it
+        assert child.wait(30) == 1
+
+
 @pytest.fixture(scope="module")
 def really(tmp_path_factory):
     """The command stopped by Ctrl-C as its rung starts, and called again: (folder, both results)."""

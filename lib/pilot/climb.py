@@ -144,20 +144,18 @@ def _asked(asked, report, limit_seconds):
 @contextmanager
 def _process(number, errors):
     """The process of a rung, ended with whatever ends its asking."""
-    child = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-P", "-m", "lib.pilot.rung"],
         env=_environment(number),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,
         text=True,
-    )
-    try:
-        yield child
-    finally:
-        child.kill()
-        child.wait()
-        child.stdout.close()
+    ) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
 
 
 def _environment(number):
@@ -169,8 +167,7 @@ def _environment(number):
 
 
 def _heard(child, asked, report):
-    with child.stdin as file:
-        json.dump(asked, file)
+    print(json.dumps(asked), file=child.stdin, flush=True)  # and stays open: the rung ends when it is closed
     for line in child.stdout:
         said = json.loads(line)
         if "measured" in said:

@@ -10,6 +10,7 @@ import os
 import platform
 import signal
 import sys
+import threading
 from importlib.metadata import PackageNotFoundError, version
 
 from lib.description import parse
@@ -27,8 +28,9 @@ def climbed(run, rung, seed):
         rung: 1 to 4.
         seed: of the pilot.
     """
+    pilot = scale_down(parse(run), seed)
     measure = importlib.import_module(f"lib.pilot.{MODULES[rung]}").measure
-    measured = measure(scale_down(parse(run), seed), lambda line: _print({"say": line}))
+    measured = measure(pilot, lambda line: _print({"say": line}))
     return {"measured": measured, "versions": _versions(), "machine": _machine()}
 
 
@@ -59,6 +61,13 @@ def _machine():
     }
 
 
+def _end_with_the_asking_process():
+    os.read(sys.stdin.fileno(), 1)  # nothing comes any more: it waits until the other end is closed
+    os._exit(1)
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the asking process's, which ends this one
-    _print(climbed(**json.load(sys.stdin)))
+    asked = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_the_asking_process, daemon=True).start()
+    _print(climbed(**asked))
