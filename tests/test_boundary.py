@@ -12,10 +12,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FACES = {"lib.cli", "lib.fit", "lib.plots"}  # may need packages on import, the others not
-FACES |= {f"lib.pilot.{name}" for name in ("lower", "mesh", "model", "shards", "step")}  # need JAX
-FACES |= {f"lib.pilot.{name}" for name in ("one_batch", "one_device", "rung", "unit")}  # and so do the rungs
+FACES |= {f"lib.pilot.{name}" for name in ("checkpoint", "lower", "mesh", "model", "shards", "step")}  # need JAX
+FACES |= {
+    f"lib.pilot.{name}" for name in ("one_batch", "one_device", "one_node", "rung", "unit")
+}  # and so do the rungs
 
-_JAX = r"(?m)^\s*(import|from) (jax|optax)\b"
+_JAX = r"(?m)^\s*(import|from) (jax|optax|orbax)\b"
 
 
 def _modules():

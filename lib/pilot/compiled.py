@@ -68,11 +68,8 @@ class CompiledStep:
 
     @property
     def ledger_bytes(self):
-        """Bytes of weights, gradients and optimizer states by the ledger: equal shares, no rounding but the rows'."""
-        counted = replace(profile("torchtitan"), precision=self.precision, vocab_multiple=1)
-        (stage,) = ledger(self.shape, self.layout, counted).stages
-        groups = stage.phases[-1].by_group
-        return {kind: groups[group] for kind, group in _GROUPS.items()}
+        """Bytes of weights, gradients and optimizer states by the ledger: `ledger_bytes`."""
+        return ledger_bytes(self.shape, self.layout, self.precision)
 
     @property
     def slice_bytes(self):
@@ -111,6 +108,27 @@ class CompiledStep:
             rows=tuple((name, f"{n:,.0f}", show_bytes(n)) for name, n in rows),
             caption=f"{self.layout.text}; {self.precision}; {self.versions}.",
         )
+
+
+def ledger_bytes(shape, layout, precision):
+    """Bytes of the states on one device by the ledger: equal shares, no rounding but the rows'.
+
+    Args:
+        shape: a `Transformer`.
+        layout: a `Layout` of one pipeline stage.
+        precision: a name in `PRECISIONS`, with AdamW.
+
+    Returns:
+        {"weights": ..., "gradients": ..., "optimizer": ...}.
+
+    >>> from lib.architecture import model
+    >>> sum(ledger_bytes(model("llama-3-8b"), Layout(data=8, zero_stage=3), "fp32").values()) * 8 / 8030261248
+    16.0
+    """
+    counted = replace(profile("torchtitan"), precision=precision, vocab_multiple=1)
+    (stage,) = ledger(shape, layout, counted).stages
+    groups = stage.phases[-1].by_group
+    return {kind: groups[group] for kind, group in _GROUPS.items()}
 
 
 def compile_step(shape, layout, precision="bf16", timeout_seconds=120.0):

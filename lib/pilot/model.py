@@ -133,20 +133,19 @@ def _counted(targets):
     return jnp.sum(targets != IGNORED)
 
 
-def output_table(outside, shape):
-    """The table that scores the next word: the input table itself where the head is tied.
+def output_table(outside):
+    """The table that scores the next word: the input table itself where there is no other, the head being tied.
 
     Args:
         outside: parameters outside the layers.
-        shape: the `Transformer` they were made for.
 
     >>> from lib.architecture import Transformer
     >>> shape = Transformer(n_layers=2, d_model=64, n_heads=4, d_ff=192, vocab_size=1000, tied=True)
     >>> outside = initialise(shape, jax.random.key(0))["outside"]
-    >>> output_table(outside, shape) is outside["table"]
+    >>> output_table(outside) is outside["table"]
     True
     """
-    return outside["table" if shape.tied else "head"]
+    return outside.get("head", outside["table"])
 
 
 def _embed(outside, tokens, shape, first):
@@ -163,7 +162,7 @@ def _head(outside, stream, shape):
         stream = _norm(outside, "last_norm", stream, shape.norm)
     if "table_out" in outside:
         stream = stream @ outside["table_out"]
-    scores = jnp.einsum("bsd,vd->bsv", stream, output_table(outside, shape))
+    scores = jnp.einsum("bsd,vd->bsv", stream, output_table(outside))
     return _wide(scores + outside.get("head_bias", 0))
 
 

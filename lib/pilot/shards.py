@@ -60,7 +60,7 @@ def _over(mesh):
                 return nats / jnp.maximum(_sum(count), 1)
 
             nats, gradients = jax.value_and_grad(share)(weights)
-            return _sum(nats), _sum(gradients)
+            return _sum(nats), _exchanged(gradients)
 
         whole, cut = PartitionSpec(), PartitionSpec(*AXES)
         # Unchecked, as other frameworks are: JAX would add up the gradients by itself.
@@ -78,6 +78,11 @@ def _first(tokens):
 
 def _whole(values, axis):
     return jax.lax.all_gather(values, "context", axis=axis, tiled=True)
+
+
+def _exchanged(gradients):
+    """Of the loss of all devices, from those that each has of its share."""
+    return _sum(gradients)
 
 
 def _sum(values):

@@ -42,7 +42,7 @@ def measure(pilot, report):
     report("a step, and a file of what it left")
     state = _stepped(pilot, key, batch)
     if pilot.shape.tied:
-        found["tied_difference"] = _apart(pilot, state.weights["outside"])
+        found["tied_difference"] = _apart(state.weights["outside"])
     return found | {"serialisation_difference": _changed_by_a_file(state)}
 
 
@@ -139,9 +139,9 @@ def _stepped(pilot, key, batch):
     return jax.jit(lambda key, batch: step.step(step.start(key=key, **of), batch, **of)[0])(key, batch)
 
 
-def _apart(pilot, outside):
+def _apart(outside):
     """How far the table that reads is from the table that writes, after a step."""
-    return float(np.abs(np.asarray(outside["table"]) - np.asarray(model.output_table(outside, pilot.shape))).max())
+    return float(np.abs(np.asarray(outside["table"]) - np.asarray(model.output_table(outside))).max())
 
 
 def _changed_by_a_file(state):

@@ -1,0 +1,134 @@
+"""Rung 4, one node: a step over eight devices is that of one, and a run that was resumed is the one that was not.
+
+The devices are virtual ones where a CPU stands in for a node. Of two steps the compiler places the exchanges (FSDP,
+tensor), of two they are written out (data, sequence), so that both ways are seen.
+"""
+
+import tempfile
+
+import jax
+import numpy as np
+
+from lib.layout import Layout
+from lib.pilot import checkpoint, mesh, shards, text
+from lib.pilot.compiled import ledger_bytes
+from lib.pilot.model import IGNORED
+from lib.pilot.step import adamw, start, step
+
+STEPS = 20
+_LAYOUTS = {  # of eight devices
+    "data_parallel": (shards.lay, {"data": 8}),
+    "fsdp": (mesh.lay, {"data": 8, "zero_stage": 3}),
+    "tensor": (mesh.lay, {"data": 2, "tensor": 4, "sequence_parallel": True}),
+    "sequence": (shards.lay, {"data": 2, "context": 4}),
+}
+_WORD_BYTES = 4
+
+
+def measure(pilot, report):
+    """What rung 4 asks of a pilot.
+
+    Args:
+        pilot: a `Pilot`.
+        report: called with a line of progress now and then.
+
+    Returns:
+        quantity -> number, names as in `lib.ladder.thresholds`.
+    """
+    return shared(pilot, report) | resumed(pilot, report)
+
+
+def shared(pilot, report):
+    """The half of `measure` that is about steps which devices share; the other is `resumed`."""
+    report(f"{STEPS} steps on one device")
+    first = _first(pilot)
+    alone = (
+        jax.jit(lambda state, words: step(state, words, **_of(pilot))).lower(first.state, _words(pilot, 0)).compile()
+    )
+    expected = _train(lambda state, words, _: alone(state, words), first, pilot, STEPS)[1]
+    found, bytes_over = {}, []
+    for name in _LAYOUTS:
+        report(f"{STEPS} steps on eight devices: {name.replace('_', ' ')}")
+        losses, over = _over(pilot, name, first)
+        found[f"{name}_difference"] = float(np.max(np.abs(losses / expected - 1)))
+        bytes_over.append(over)
+    return found | {"state_bytes_over_ledger": max(bytes_over, key=lambda over: abs(over - 1))}
+
+
+def resumed(pilot, report):
+    """The half of `measure` that is about a checkpoint: a sharded run with dropout, and one that starts from half-way.
+
+    Every loss and every token after the checkpoint is compared. What starts there has of the run only what the
+    checkpoint holds: it begins as a new run would, with the first key and the first words.
+    """
+    report(f"{STEPS} steps with dropout, and the second half again from a checkpoint")
+    first = _first(pilot)
+    _, laid = _laid(pilot, "fsdp", dropout=pilot.dropout)
+    compiled = laid.step.lower(laid.state, laid.batch, None, first.key).compile()
+
+    def one(state, words, key):
+        return compiled(state, words, None, key)
+
+    progress, *_ = _train(one, first._replace(state=_put(first.state, laid.state)), pilot, STEPS // 2)
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint.save(folder, progress)
+        loaded = checkpoint.load(folder, first._replace(state=laid.state))
+    _, losses, words = _train(one, progress, pilot, STEPS // 2)
+    _, again, other = _train(one, loaded, pilot, STEPS // 2)
+    return {
+        "resumed_loss_difference": float(np.max(np.abs(again - losses))),
+        "resumed_data_difference": float(np.sum(other != words)),
+    }
+
+
+def _over(pilot, name, first):
+    """Losses of a step over eight devices, and the compiler's bytes of its states over the ledger's."""
+    layout, laid = _laid(pilot, name)
+    compiled = laid.step.lower(laid.state, laid.batch).compile()
+    there = first._replace(state=_put(first.state, laid.state))
+    losses = _train(lambda state, words, _: compiled(state, words), there, pilot, STEPS)[1]
+    held = ledger_bytes(pilot.shape, layout, pilot.precision)
+    words = 2 * _WORD_BYTES * layout.micro_batch * layout.seq_len // layout.context
+    states = compiled.memory_analysis().argument_size_in_bytes - words
+    return losses, states / (held["weights"] + held["optimizer"])
+
+
+def _train(one, progress, pilot, n_steps):
+    """So many steps from a progress on: (the progress after them, their losses, the tokens that they read)."""
+    losses, read = [], []
+    for _ in range(n_steps):
+        state, key, n_before, position = progress
+        key, now = jax.random.split(key)
+        words = _words(pilot, position)
+        state, nats = one(state, words, now)
+        progress = checkpoint.Progress(state, key, n_before + 1, position + pilot.sequences)
+        losses.append(float(nats))
+        read.append(words[0])
+    return progress, np.array(losses), np.array(read)
+
+
+def _words(pilot, position):
+    """A batch whose sequences end one before the other, so that a mean of the devices' means would be another loss."""
+    tokens, targets = np.array(text.batch(pilot.seed, position, pilot.sequences, pilot.seq_len), np.int32)
+    lost = np.arange(pilot.sequences) * pilot.seq_len // (2 * pilot.sequences)
+    return tokens, np.where(np.arange(pilot.seq_len) < pilot.seq_len - lost[:, None], targets, IGNORED)
+
+
+def _first(pilot):
+    key = jax.random.key(pilot.seed)
+    return checkpoint.Progress(jax.jit(lambda key: start(**_of(pilot), key=key)).lower(key).compile()(key), key)
+
+
+def _laid(pilot, name, **options):
+    lay, degrees = _LAYOUTS[name]
+    layout = Layout(micro_batch=pilot.sequences // degrees["data"], seq_len=pilot.seq_len, **degrees)
+    return layout, lay(layout=layout, **_of(pilot), **options)
+
+
+def _of(pilot):
+    return {"shape": pilot.shape, "optimizer": adamw(pilot.shape, pilot.learning_rate), "precision": pilot.precision}
+
+
+def _put(values, like):
+    """The same numbers, lying as `like` says."""
+    return jax.tree.map(lambda leaf, at: jax.device_put(np.asarray(leaf), at.sharding), values, like)

@@ -1,0 +1,118 @@
+"""The ladder's first four rungs pass a sound pilot, and each planted fault fails on the rung that should catch it.
+
+Programs that are the same to the letter are compiled once. JAX's own cache would not do: eight devices that run
+programs which it read back may wait for each other for ever.
+"""
+
+from contextlib import ExitStack
+from dataclasses import replace
+
+import jax
+import pytest
+
+from lib.description import parse
+from lib.ladder import Evidence, Piece, evaluate
+from lib.pilot import model, one_batch, one_device, one_node, unit
+from lib.pilot.faults import FAULTS, planted
+from lib.pilot.pilot import scale_down
+
+# Tied, with rotary positions and grouped keys.
+RUN = parse('tokens = "1T"\n[model]\nname = "llama-3.2-1b"\n[cluster]\naccelerator = "h100"\nn_gpus = 8')
+SMALL = {"n_layers": 1, "d_model": 32, "head_dim": 4, "d_ff": 64, "embedding_width": 32}
+RUNGS = {1: unit.measure, 2: one_batch.measure, 3: one_device.measure, 4: one_node.measure}
+SEEDS = (0, 1, 2)
+LOOKED_AT = {"batches_inspected": 1.0}  # by a person
+
+
+def measured(measure, seed=0):
+    whole = scale_down(RUN, seed)
+    pilot = replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16, learning_rate=5e-3)
+    return measure(pilot, lambda line: None)
+
+
+def climb(*found):
+    """The verdicts on what the rungs measured, the lowest first; of a quantity that comes twice the later counts."""
+    made = {"what": "a test", "run_digest": RUN.digest, "time": "2026-11-30T00:00:00+00:00"}
+    pieces = tuple(Piece(rung=rung, measured=values, **made) for rung, values in found)
+    return evaluate(RUN, Evidence(run=RUN.plain, pieces=pieces))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compile_once():
+    right, known = jax.stages.Lowered.compile, {}
+
+    def once(lowered):
+        text = lowered.as_text()
+        if text not in known:
+            known[text] = right(lowered)
+        return known[text]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jax.stages.Lowered, "compile", once)
+        yield
+
+
+@pytest.fixture(scope="module")
+def below():
+    """What rungs 1 to 3 measure while every fault of rung 4 is planted."""
+    with ExitStack() as stack:
+        for fault in FAULTS.values():
+            if fault.rung == 4:
+                stack.enter_context(planted(fault.name))
+        return [(rung, measured(RUNGS[rung])) for rung in (1, 2, 3)] + [(3, LOOKED_AT)]
+
+
+@pytest.fixture(scope="module")
+def sound():
+    """What rung 4 measures of a sound pilot, by seed."""
+    return {seed: measured(one_node.measure, seed) for seed in SEEDS}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_sound_pilot_passes_four_rungs(below, sound, seed):
+    found = climb(*below, (4, sound[seed]))
+    assert found.highest == 4, found.next.failures
+    exact = {"resumed_loss_difference": 0.0, "resumed_data_difference": 0.0}
+    assert exact.items() <= sound[seed].items()
+    assert all(value < 2e-6 for name, value in sound[seed].items() if name.endswith("_difference"))
+
+
+@pytest.mark.parametrize("name", [fault.name for fault in FAULTS.values() if fault.rung == 1])
+def test_rung_1_catches(below, name):
+    with planted(name):
+        found = climb(*below[1:], (1, measured(unit.measure)))
+    assert found.next.rung.number == 1
+    assert found.next.words == "failed"
+
+
+def test_rung_2_and_none_below_it_catches_a_learning_rate_a_hundred_times_too_high(below):
+    with planted("learning-rate-x100"):
+        found = climb((1, measured(unit.measure)), (2, measured(one_batch.measure)), *below[2:])
+    assert found.highest == 1
+    assert found.next.words == "failed"
+
+
+CAUGHT = {
+    "gradients-not-averaged": (one_node.shared, {"data_parallel_difference", "sequence_difference"}),
+    "positions-off-by-one": (one_node.shared, {"sequence_difference"}),
+    "resume-forgets-data-position": (one_node.resumed, {"resumed_loss_difference", "resumed_data_difference"}),
+    "resume-wrong-rng": (one_node.resumed, {"resumed_loss_difference"}),
+}
+
+
+@pytest.mark.parametrize("name", [fault.name for fault in FAULTS.values() if fault.rung == 4])
+def test_rung_4_and_none_below_it_catches(below, sound, name):
+    half, failures = CAUGHT[name]
+    with planted(name):
+        found = climb(*below, (4, sound[0]), (4, measured(half)))
+    assert found.highest == 3
+    assert {one.threshold.name for one in found.next.failures} == failures
+
+
+def test_nothing_is_left_of_a_fault_that_was_planted():
+    right = model._seen
+    with planted("mask-leak"):
+        assert model._seen is not right
+    assert model._seen is right
+    with pytest.raises(ValueError, match="name = 'mask leak'"), planted("mask leak"):
+        pass
