@@ -13,6 +13,9 @@ from lib.architecture.shapes import Constraints, search
 from lib.compute import chinchilla_optimal, compute_budget, model_flops_utilization, train_flops, training_days
 from lib.corpus import corpus, expected_passes
 from lib.hardware import Cluster, accelerator
+from lib.ladder import rungs
+from lib.plan import PLANS
+from lib.readiness import ITEMS
 from lib.scaling import law
 
 EXACT = 1e-12
@@ -321,3 +324,14 @@ def test_seed_004_counts_other_parameters_than_seed_003():
     """P of seed 004 leaves the embeddings out; on an 8B model that is 13% less with both tables."""
     llama = model("llama-3-8b")
     assert llama.non_vocabulary_params / llama.n_params == approx(0.8692, abs=5e-5)
+
+
+def test_seed_004_s_seven_rungs_each_have_explicit_thresholds():
+    ladder = rungs(PLANS[1].description)
+    names = "unit, one batch, one device, one node, few nodes, short scaled run, full run"
+    assert ", ".join(rung.name for rung in ladder) == names
+    assert all(one.decides for rung in ladder for one in rung.thresholds)
+
+
+def test_seed_004_s_review_has_ten_items():
+    assert len(ITEMS) == 10
