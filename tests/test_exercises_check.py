@@ -79,6 +79,21 @@ def test_whatever_a_function_does_there_is_a_clear_verdict(answer, outcome, word
     assert abs(-1) == len("1") == 1
 
 
+def test_what_a_kernel_replaces_between_cells_is_nobodys_fault(monkeypatch):
+    of_the_kernel = lambda prompt="": ""  # noqa: E731
+    monkeypatch.setattr(builtins, "input", of_the_kernel)
+    assert check("train_flops", solved).ok
+    assert builtins.input is of_the_kernel
+
+
+def test_what_was_replaced_in_an_earlier_cell_is_put_back(monkeypatch):
+    monkeypatch.setattr(builtins, "abs", lambda number: 0.0)
+    report = check("train_flops", solved)
+    assert (report.ok, report.rows[0].verdict.outcome) == (False, "builtins")
+    assert abs(-1) == 1
+    assert check("train_flops", solved).ok
+
+
 def test_a_right_answer_is_right_case_by_case():
     report = check("train_flops", solved)
     assert report.ok

@@ -13,7 +13,7 @@ from lib.exercises.catalogue import QUESTIONS
 from lib.exercises.draws import cases
 from lib.exercises.own_work import of_lib
 from lib.exercises.question import Question, Slip
-from lib.exercises.trying import Report, refusal, try_answer
+from lib.exercises.trying import Report, put_back, refusal, replaced, try_answer
 from lib.exercises.verdict import judge_case
 
 __all__ = ["ASSIGNMENTS", "QUESTIONS", "Assignment", "Case", "Question", "Report", "Ruling", "Slip", "Verdict", "Wrong"]
@@ -84,8 +84,11 @@ def check(name, answer, *, seed=0, student=None, hidden=False):
     Compute of a run: 0 of 1 right.
       not yet  your answer: lib.compute.train_flops is the library's: importing or calling it is no solution.
     """
+    changed = put_back()  # before anything is drawn: an earlier cell may have replaced them
     asked = question(name)
     _check.boolean(hidden=hidden)
+    if changed:
+        return refusal(asked.title, asked.name, "builtins", replaced(changed))
     drawn = cases(asked, _unseen() if hidden else seed, student=student, visible=False if hidden else None)
     borrowed = None if asked.kind == "value" or asked.allows_lib else of_lib(answer)
     if borrowed:

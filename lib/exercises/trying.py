@@ -16,7 +16,9 @@ from lib.exercises.case import Case, Verdict
 from lib.exercises.verdict import judge_case, shown, type_name
 
 MOST_PRINTED = 1000  # characters of what a case printed are kept
-_BUILTINS = dict(vars(builtins))
+# What drawing and judging need, as it was. Of the rest a kernel replaces some between cells, such as `input`.
+_NEEDED = "abs all any bool dict enumerate float getattr int isinstance len list map max min next repr set sorted str"
+_NEEDED = {name: getattr(builtins, name) for name in f"{_NEEDED} sum super tuple type vars zip".split()}
 _BORDER = "border-collapse: collapse; margin: .5em 0"
 _STYLE = "text-align: left; vertical-align: top; padding: .15em 1em .15em 0"
 _CELL, _ROW = f'style="{_STYLE}"', f'style="{_STYLE}; font-weight: normal"'
@@ -135,7 +137,7 @@ def call(function, inputs):
     if not _takes(function, inputs):
         words = f"The function must take {len(inputs)} parameters: {', '.join(inputs)}."
         return None, failure("wrong parameters", words), ""
-    printed = Printed()
+    printed, before = Printed(), dict(vars(builtins))
     try:
         with redirect_stdout(printed), redirect_stderr(printed):
             returned = function(*copy.deepcopy(list(inputs.values())))
@@ -144,10 +146,9 @@ def call(function, inputs):
     except BaseException as error:  # a student's code may raise anything, and leave Python too
         return None, raised(error), printed.text
     finally:
-        changed = _restore_builtins()
+        changed = put_back(before)
     if changed:
-        words = f"The code replaces what Python has built in: {', '.join(changed)}. Choose other names."
-        return None, failure("builtins", words), printed.text
+        return None, failure("builtins", replaced(changed)), printed.text
     return returned, None, printed.text
 
 
@@ -158,6 +159,15 @@ def failure(outcome, sentence):
         outcome, sentence: of the `Verdict`.
     """
     return Verdict(ok=False, outcome=outcome, sentence=sentence)
+
+
+def replaced(names):
+    """What is said of code that replaces built-ins.
+
+    Args:
+        names: of what it replaced.
+    """
+    return f"The code replaces what Python has built in: {', '.join(names)}. It is put back; choose other names."
 
 
 def raised(error):
@@ -199,11 +209,18 @@ def _takes(function, inputs):
     return True
 
 
-def _restore_builtins():
-    """Names of built-ins that are not what they were; they are put back."""
+def put_back(before=_NEEDED):
+    """Put back built-ins that are not what they were.
+
+    Args:
+        before: a dict of them by name; those that judging needs where none is given.
+
+    Returns:
+        The names of those that were replaced.
+    """
     now = vars(builtins)
-    changed = [name for name, thing in _BUILTINS.items() if name != "_" and now.get(name) is not thing]
-    now.update((name, _BUILTINS[name]) for name in changed)
+    changed = [name for name, thing in before.items() if name != "_" and now.get(name) is not thing]
+    now.update((name, before[name]) for name in changed)
     return changed
 
 
