@@ -60,7 +60,7 @@ def _grid_flops(sizes, tokens_per_param):
 
 
 def _families(rng):
-    return [_family(rng) for _ in range(4)]
+    return [_family(rng) for _ in range(3)]
 
 
 def _family(rng):

@@ -64,7 +64,7 @@ def _models(rng):
 def _shapes(rng):
     edges = [(1, 64, 1, 1), (32, 4096, 8192, 1)]
     drawn = [
-        (rng.randrange(12, 128), 128 * rng.randrange(8, 128), doubled(rng, 1024, 32_768), doubled(rng, 2, 8))
+        (rng.randrange(12, 128), 128 * rng.randrange(8, 128), doubled(rng, 1024, 32_768), rng.choice((3, 5, 6, 7, 12)))
         for _ in range(4)
     ]
     return [dict(zip(("n_layers", "d_model", "seq_len", "micro_batch"), row, strict=True)) for row in edges + drawn]
