@@ -112,7 +112,7 @@ def test_a_log_cut_at_any_byte_keeps_what_is_sound_or_says_why_not(form, data):
     assert at_a_line_end or found.problems
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=400), st.sampled_from(sorted(SHORT)), st.integers(0, 2000))
 def test_bytes_thrown_in_raise_nothing_but_a_refusal(junk, form, at):
     raw = SHORT[form]

@@ -73,6 +73,8 @@ for _field, (_names, _factor) in _SPELLINGS.items():
 _FIELDS[_plain("lm loss")] = ("loss", 1)
 
 _EVALUATION = re.compile(r"^(eval|val|valid|validation|test)(_metrics)?[/_. ].*|^(eval|val|validation)loss$")
+_OF_A_STEP = {"loss", "seconds", "tokens_per_second", "tokens_per_second_per_gpu", "grad_norm", "learning_rate"}
+_OF_A_STEP |= {"tokens", "data_seconds"}
 _SUMMARY = "train_runtime"  # transformers' last record: its train_loss is the mean of the whole run
 _TOOK = {
     "eval_runtime": EVALUATION,
@@ -111,9 +113,18 @@ def number(value):
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return float(value.replace(",", "") if isinstance(value, str) else value)
+        return float(value.replace(",", "") if type(value) is str and "," in value else value)
     except (ValueError, OverflowError):
         return None
+
+
+@lru_cache(maxsize=4096)
+def _meanings(names):
+    """Of a record's names: (name, field, factor)s, (name, kind of event)s, and whether it evaluates."""
+    told = [(name, *known) for name in names if name.lower() not in _TOOK and (known := field_of(name))]
+    took = [(name, _TOOK[name.lower()]) for name in names if name.lower() in _TOOK]
+    known = {name for name, *_ in (*told, *took)}
+    return tuple(told), tuple(took), any(_EVALUATION.match(name.lower()) for name in names if name not in known)
 
 
 def entry_of(line, named):
@@ -126,35 +137,30 @@ def entry_of(line, named):
     Returns:
         (entry, events, what is wrong): None, () and "" where there is none.
     """
-    found, events, evaluates = {}, [], False
     if _SUMMARY in named:
         return None, (), ""
-    for name, value in named.items():
-        kind = _TOOK.get(name.lower())
-        if kind is not None:
-            events.append((kind, number(value)))
-        elif known := field_of(name):
-            amount = seconds_of_day(value) if known[0] == "time" else number(value)
-            if amount is not None and known[0] not in found:
-                found[known[0]] = amount * known[1]
-        elif not evaluates and _EVALUATION.match(name.lower()):
-            evaluates = True
-    return _entry(line, named, found, events, evaluates)
+    told, took, evaluates = _meanings(tuple(named))
+    found = {}
+    for name, field, factor in told:
+        value = named[name]
+        if type(value) is not float:
+            value = seconds_of_day(value) if field == "time" else number(value)
+        if value is not None and field not in found:
+            found[field] = value * factor
+    return _entry(line, named, found, [(kind, number(named[name])) for name, kind in took], evaluates)
 
 
 def _entry(line, named, found, events, evaluates):
     step = found.pop("step", None)
     if evaluates and not any(kind == EVALUATION for kind, _ in events):
         events.append((EVALUATION, None))
-    if step is None or not math.isfinite(step) or step < 0 or step != int(step):
+    if step is None or not 0 <= step < math.inf or step != int(step):
         told = tuple(Event(line, kind, None, took, found.get("time")) for kind, took in events)
         return None, told, "" if told or not found else "no step that is a whole number"
-    step, rank = int(step), found.pop("rank", None)
-    told = tuple(Event(line, kind, step, took, found.get("time")) for kind, took in events)
-    whole = None if rank is None or not math.isfinite(rank) else int(rank)
+    told = tuple(Event(line, kind, int(step), took, found.get("time")) for kind, took in events)
     # Evaluation and the summary at the end are records of their own, without what a step has.
-    speaks = any(name in found for name in ("loss", "seconds", "tokens_per_second", "grad_norm", "learning_rate"))
-    speaks = speaks or any(name in found for name in ("tokens", "tokens_per_second_per_gpu", "data_seconds"))
-    if not speaks and (told or len(named) > 1):
+    if _OF_A_STEP.isdisjoint(found) and (told or len(named) > 1):
         return None, told, "" if told else "a step without loss, time or speed"
-    return Entry(line, step, rank=whole, **found), told, ""
+    rank = found.pop("rank", None)
+    whole = None if rank is None or not math.isfinite(rank) else int(rank)
+    return Entry(line, int(step), rank=whole, **found), told, ""

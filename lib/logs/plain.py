@@ -36,6 +36,7 @@ _MEGATRON = {
     "number of nan iterations": ("nan_steps", 1.0),
     "throughput (token/sec/GPU)": ("tokens_per_second_per_gpu", 1.0),
 }
+_MEGATRON_PARTS = re.compile(rf"\| +({'|'.join(map(re.escape, _MEGATRON))}): +(\S+) *(?=\|)")
 _MEGATRON_EVENTS = (
     (re.compile(r"successfully saved checkpoint from iteration\s+(\d+)"), CHECKPOINT),
     (re.compile(r"validation loss at iteration\s+(\d+)"), EVALUATION),
@@ -88,12 +89,11 @@ def megatron(line, text):
     if found is None:
         return None, _megatron_events(line, text), ""
     fields = {}
-    for part in text[found.end() :].split("|"):
-        name, colon, value = part.partition(": ")
-        known = _MEGATRON.get(name.strip()) if colon else None
-        amount = number(value.strip()) if known else None
+    for name, value in _MEGATRON_PARTS.findall(text, found.end() - 1):
+        field, factor = _MEGATRON[name]
+        amount = number(value)
         if amount is not None:
-            fields[known[0]] = amount * known[1]
+            fields[field] = amount * factor
     wrong = "" if text.rstrip().endswith("|") else "the line is cut off"
     return Entry(line, int(found[1]), time=stamp_of(text[: found.start()]), rank=rank, **fields), (), wrong
 

@@ -42,10 +42,9 @@ def of_record(line, named):
         line: of the file.
         named: name -> value.
     """
-    for name in tuple(named):
-        if isinstance(named[name], dict):
-            inner = named.pop(name)
-            named |= {(str(k) if field_of(str(k)) else f"{name}/{k}"): v for k, v in inner.items()}
+    for name in [name for name, value in named.items() if type(value) is dict]:
+        inner = named.pop(name)
+        named |= {(str(k) if field_of(str(k)) else f"{name}/{k}"): v for k, v in inner.items()}
     kind = named.get("event")
     if isinstance(kind, str) and kind.lower() in _STARTS:
         return None, (Event(line, START, None, None, None),), ""
@@ -139,4 +138,7 @@ class Table:
 
 
 def _row(text):
-    return next(csv.reader([text.rstrip("\r\n")]), [])
+    try:
+        return next(csv.reader([text.rstrip("\r\n")]), [])
+    except csv.Error:  # a quote that is never closed, a cell without end
+        return []
