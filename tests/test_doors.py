@@ -30,7 +30,7 @@ from lib.exercises import ASSIGNMENTS, QUESTIONS, cases
 from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflop_runs, parabola
 from lib.fit.report import report
 from lib.hardware import Cluster, accelerator
-from lib.ladder import Evidence, Piece, evaluate, rungs
+from lib.ladder import Evidence, Piece, evaluate, rungs, tasks
 from lib.ladder.late import LateFault
 from lib.ladder.published import CALENDARS
 from lib.ladder.verdicts import Judgement
@@ -292,6 +292,7 @@ EXAMPLES = (
     Progress(rates=(0.5, 0.6), up_seconds=100.0),
     BESIDE := AgainstPlan(report=REPORTED, run=DESCRIBED),
     BESIDE.assumptions[0],
+    tasks(5, EXPECTED)[0],
 )
 
 
@@ -822,6 +823,11 @@ EXCEPTIONS |= {
     "logs.outlook.quantiles.draws": Kind((1.0, 2.0), (None, 5, "text", [1.0])),
     **_same(TEXT, " ".join(f"logs.against_plan.Assumption.{n}" for n in ("name", "planned", "measured", "why"))),
     "logs.against_plan.Assumption.verdict": word("holds"),
+    **_same(integer(8, 0).or_none(), "logs.against_plan.AgainstPlan.n_gpus logs.against_plan.AgainstPlan.batch_tokens"),
+    "logs.measured.evidence.by_hand": Kind({}, (5, "text", [1.0])),
+    "ladder.tasks.tasks.number": integer(5, 0, 4, 8),
+    **_same(LINES, "ladder.tasks.Task.commands ladder.tasks.Task.thresholds"),
+    "ladder.tasks.Task.reads": TEXT,
     "logs.against_plan.AgainstPlan.date.seconds": number(2.0, -1),
     **_same(instance(BESIDE), "logs.measured.evidence.beside logs.measured.quantities.beside"),
     **_same(positive(2.0).or_none(), "logs.measured.evidence.one_node_speed logs.measured.quantities.one_node_speed"),

@@ -186,3 +186,29 @@ def test_scaling_efficiency_is_told_where_one_nodes_speed_is():
 def test_no_log_speaks_for_the_first_rungs():
     with pytest.raises(ValueError, match="rung = 4: 5, 6 or 7"):
         evidence(beside(), 4)
+
+
+def test_a_log_of_fewer_gpus_is_judged_by_those():
+    """Half the GPUs, half the batch, the same time of a step: the same utilization."""
+    half = replace(beside(), n_gpus=32, batch_tokens=RUN.batch_tokens // 2)
+    assert half.mfu == pytest.approx(beside().mfu)
+    piece, _ = evidence(half, 5)
+    assert piece.machine["devices"] == 32
+    with pytest.raises(ValueError, match="n_gpus = 32: 64, for rung 6 is of them all"):
+        evidence(half, 6)
+
+
+def test_a_log_of_fewer_gpus_must_tell_the_tokens_of_a_step():
+    with pytest.raises(ValueError, match="batch_tokens = None: tokens of a step"):
+        replace(beside(), n_gpus=32)
+
+
+def test_what_a_person_measured_is_told_as_such_and_never_in_place_of_the_log():
+    piece, missing = evidence(beside(), 5, by_hand={"spare_nodes": 2})
+    assert piece.measured["spare_nodes"] == 2
+    assert piece.what.endswith("by hand: spare_nodes")
+    assert "spare_nodes" not in missing
+    with pytest.raises(ValueError, match="by_hand = mfu: the log itself shows it"):
+        evidence(beside(), 5, by_hand={"mfu": 0.5})
+    with pytest.raises(ValueError, match="by_hand = 'spare': one of"):
+        evidence(beside(), 5, by_hand={"spare": 2})

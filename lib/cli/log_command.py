@@ -13,12 +13,17 @@ from lib.cli.run_commands import refusals
 @click.option("--rung", metavar="NUMBER", help="5, 6 or 7: the rung that the evidence is for.")
 @click.option("-o", "--output", metavar="FILE.JSON", help="Add the evidence to this file; needs --run and --rung.")
 @click.option("--accelerator", metavar="NAME", help="What it ran on, if the log does not say.")
+@click.option("--n-gpus", metavar="NUMBER", help="GPUs that it is of, if not all of the run's.")
+@click.option(
+    "--batch-tokens", metavar="TOKENS", help="Tokens of a step, if those GPUs took fewer and it does not say."
+)
 @click.option("--one-node-speed", metavar="SPEED", help="Tokens/s of one GPU when one node trains alone.")
+@click.option("--measured", metavar="NAME=NUMBER", multiple=True, help="What no log shows, measured by hand.")
 @click.option("--plot", metavar="FILE", help="Draw it: .svg, or .png.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, numbers in full.")
 @click.option("--explain", is_flag=True, help="Show what counts as what.")
 @click.pass_context
-def log(context, path, run_path, rung, output, accelerator, one_node_speed, plot, as_json, explain):
+def log(context, path, run_path, rung, output, plot, as_json, explain, **given):
     """Read a training log: steps, loss, speed, pauses, spikes, restarts, and what is not sound in it.
 
     JSON lines, CSV, trainer_state.json, TensorBoard's event files, and logs of Megatron-LM, torchtitan and MaxText are
@@ -31,11 +36,11 @@ def log(context, path, run_path, rung, output, accelerator, one_node_speed, plot
     """
     from lib.whatif import log_card, text
 
-    if (output or rung) and not (run_path and rung):
+    if (output or rung or given["measured"]) and not (run_path and rung):
         raise click.UsageError("evidence needs both --run RUN.TOML and --rung 5, 6 or 7")
     with refusals():
-        report, beside = _read(path, run_path)
-        found = None if rung is None else _evidence(beside, rung, one_node_speed, accelerator or "")
+        report, beside = _read(path, run_path, given)
+        found = None if rung is None else _evidence(beside, rung, given)
         plain = log_card.log_dict(report, beside) if as_json else None
         said = text.view_text(log_card.log_view(report, beside), explain) if plain is None else ""
         if plot is not None:
@@ -53,23 +58,48 @@ def log(context, path, run_path, rung, output, accelerator, one_node_speed, plot
         context.exit(0 if _passes(beside, *found) else 1)
 
 
-def _read(path, run_path):
+def _read(path, run_path, given):
     from lib import description, logs
 
     log_read = logs.read(path)
     if run_path is None:
         return logs.Report(log=log_read), None
     run = description.read(run_path)
-    report = logs.Report(log=log_read, step_tokens_per_gpu=run.batch_tokens / run.cluster.n_gpus)
-    return report, logs.AgainstPlan(report=report, run=run)
+    of = {name: given[name] and _whole(name, given[name]) for name in ("n_gpus", "batch_tokens")}
+    beside = logs.AgainstPlan(report=logs.Report(log=log_read), run=run, **of)
+    # A log that tells speeds and no times needs the tokens of a step to tell its time.
+    report = logs.Report(log=log_read, step_tokens_per_gpu=beside.step_tokens_per_gpu)
+    return report, logs.AgainstPlan(report=report, run=run, **of)
 
 
-def _evidence(beside, rung, one_node_speed, accelerator):
+def _whole(name, text):
+    from lib.units import parse
+
+    value = parse(text)
+    if value != int(value):
+        raise ValueError(f"{name} = {text}: a whole number, 1 or more")
+    return int(value)
+
+
+def _evidence(beside, rung, given):
     from lib import logs
     from lib.units import parse
 
-    speed = None if one_node_speed is None else parse(one_node_speed, "tokens/s")
-    return logs.evidence(beside, int(parse(rung)), speed, accelerator)
+    speed = None if given["one_node_speed"] is None else parse(given["one_node_speed"], "tokens/s")
+    by_hand = dict(_by_hand(text) for text in given["measured"])
+    number = parse(rung)
+    if number not in (5, 6, 7):
+        raise ValueError(f"rung = {rung}: 5, 6 or 7, of which a log can tell")
+    return logs.evidence(beside, int(number), speed, given["accelerator"] or "", by_hand=by_hand)
+
+
+def _by_hand(text):
+    from lib.units import parse
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"measured = {text!r}: written NAME=NUMBER, such as spare_nodes=2")
+    return name.strip().replace("-", "_"), float(parse(value))
 
 
 def _judgements(beside, piece):

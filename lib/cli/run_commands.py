@@ -79,15 +79,22 @@ def new_run(path, replace, as_json, explain, **given):
 @click.command()
 @click.argument("path", metavar="RUN.TOML")
 @click.option("--evidence", metavar="FILE.JSON", help="What was measured so far.")
+@click.option("--commands", "rung", metavar="RUNG", help="5, 6 or 7: what to run for it on your cluster.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, numbers in full.")
 @click.option("--explain", is_flag=True, help="Show where each threshold comes from.")
-def ladder(path, evidence, as_json, explain):
+def ladder(path, evidence, rung, as_json, explain):
     """Show the pilot ladder of a described run: thresholds, cost, and which rungs the evidence passes.
 
     \b
     handbook ladder run.toml
     handbook ladder run.toml --evidence evidence.json
+    handbook ladder run.toml --commands 5
     """
+    if rung is not None:
+        with refusals():
+            said = _tasks_said(path, rung, as_json, explain)
+        click.echo(said)
+        return
     from lib import ladder as pilot
     from lib.description import read
     from lib.whatif import run_card, text
@@ -104,6 +111,18 @@ def ladder(path, evidence, as_json, explain):
         else:
             said = text.view_text(run_card.ladder_view(climb), explain)
     click.echo(said)
+
+
+def _tasks_said(path, rung, as_json, explain):
+    from lib.description import read
+    from lib.units import parse
+    from lib.whatif import tasks_card
+
+    whole = parse(rung)
+    if whole not in (5, 6, 7):
+        raise ValueError(f"commands = {rung}: 5, 6 or 7; rungs 1 to 4 are run by: handbook pilot")
+    run = read(path)
+    return _json(tasks_card.tasks_dict(run, int(whole))) if as_json else tasks_card.tasks_text(run, int(whole), explain)
 
 
 def _answers(given):

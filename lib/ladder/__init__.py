@@ -11,6 +11,8 @@ from lib.ladder.files import read as read
 from lib.ladder.files import write as write
 from lib.ladder.rungs import Rung as Rung
 from lib.ladder.rungs import rungs as rungs
+from lib.ladder.tasks import Task as Task
+from lib.ladder.tasks import tasks as tasks
 from lib.ladder.thresholds import Threshold as Threshold
 from lib.ladder.verdicts import Climb as Climb
 from lib.ladder.verdicts import evaluate as evaluate

@@ -140,6 +140,7 @@ def _few_nodes(expected):
     """Rung 5: the network, the storage and the people are ready for failures."""
     yield _sound_log()
     yield _speed(expected)
+    yield from _bus(expected)
     kept = limit("scaling", "share")
     ends = {"at_least": float(kept.value), "source": kept.source, "on_target": True}
     yield Threshold(name="scaling_efficiency", label="speed of a GPU over that in one node", **ends)
@@ -219,6 +220,17 @@ def _stalls(expected):
     left = {"at_most": 1 - expected.run.goodput, "source": f"{_PLAN}: 1 less goodput", "on_target": True}
     for name, label in (("checkpoint", "checkpoints"), ("evaluation", "evaluations")):
         yield Threshold(name=f"{name}_stall_share", label=f"time that {label} held the job", **left)
+
+
+def _bus(expected):
+    """What an all-reduce in a node carries, beside the links of a GPU; nothing where their rate is not known."""
+    chip, least = expected.run.cluster.accelerator, limit("bus bandwidth", "share")
+    if chip.link_bytes_per_second is None or expected.run.cluster.n_gpus < 2:
+        return
+    source = f"{least.source}; {chip.sources['link_bytes_per_second']}"
+    ends = {"at_least": least.value * chip.link_bytes_per_second / 1e9, "source": source, "on_target": True}
+    label = "bus bandwidth of an all-reduce in a node"
+    yield Threshold(name="bus_gb_per_second", label=label, unit="GB/s", **ends)
 
 
 def _sound_log():

@@ -57,33 +57,57 @@ class AgainstPlan:
     Args:
         report: a `Report`.
         run: a `RunDescription`.
+        n_gpus: that the log is of, a whole number of at least 1; None for those of the described cluster.
+        batch_tokens: of a step of the log, a whole number of at least 1; None for what it tells, or else the run's.
 
     Raises:
-        TypeError: for something else.
+        TypeError, ValueError: for a value of the wrong kind or out of range.
         ValueError: for a log of another run: its steps hold other tokens than the described ones, or it goes on after
-            the described end.
+            the described end; for a log of fewer GPUs that does not tell the tokens of a step.
     """
 
     report: Report
     run: RunDescription
+    n_gpus: int | None = None
+    batch_tokens: int | None = None
 
     def __post_init__(self):
         check.instance(Report, report=self.report)
         check.instance(RunDescription, run=self.run)
-        self._refuse_other()
+        check.fields(self, integer="n_gpus batch_tokens")
+        if self.whole_cluster:
+            self._refuse_other()
+        elif self.told_tokens is None:
+            raise ValueError("batch_tokens = None: tokens of a step, which the log of fewer GPUs does not tell")
+
+    @property
+    def whole_cluster(self):
+        """Whether the log is of all described GPUs."""
+        return self.n_gpus in (None, self.run.cluster.n_gpus)
+
+    @property
+    def told_tokens(self):
+        """Tokens of one step as it was said, or as the log tells them; None where neither does."""
+        samples = self.report.step_samples
+        told = self.report.step_tokens if samples is None else samples * self.run.layout.seq_len
+        return told if self.batch_tokens is None else float(self.batch_tokens)
+
+    @property
+    def step_tokens_per_gpu(self):
+        """Tokens of one step on one GPU."""
+        tokens = self.run.batch_tokens if self.whole_cluster else self.told_tokens
+        return tokens / (self.n_gpus or self.run.cluster.n_gpus)
 
     def _refuse_other(self):
-        run, report = self.run, self.report
-        samples = report.step_samples
-        told = report.step_tokens if samples is None else samples * run.layout.seq_len
+        run, told = self.run, self.told_tokens
         if told is not None and abs(told / run.batch_tokens - 1) > _SAME_BATCH:
             raise ValueError(
                 f"batch_tokens = {run.batch_tokens:,} in the description: {told:,.0f} in the log; it is of another run"
             )
-        if report.kept[-1].step > run.steps + report.course.interval:
+        if self.report.kept[-1].step > run.steps + self.report.course.interval:
             raise ValueError(
-                f"steps = {run.steps:,} in the description: the log goes on to step {report.kept[-1].step:,}; it is of "
-                f"another run"
+                f"steps = {run.steps:,} in the description: the log goes on to step {self.report.kept[-1].step:,}; it "
+                f"is of another run"
             )
 
     @cached_property
@@ -101,10 +125,10 @@ class AgainstPlan:
         """Speed of one GPU at the usual step, or as the log says it; None where it does not show it."""
         step, told = self.report.pace.step_seconds, self.report.told_speed
         if step is not None:
-            return self.run.batch_tokens / step / self.run.cluster.n_gpus
+            return self.step_tokens_per_gpu / step
         if told is None:
             return None
-        return told[0] if told[1] == "one GPU" else told[0] / self.run.cluster.n_gpus
+        return told[0] if told[1] == "one GPU" else told[0] / (self.n_gpus or self.run.cluster.n_gpus)
 
     @cached_property
     def mfu(self):

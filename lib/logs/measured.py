@@ -1,6 +1,7 @@
 """Evidence from a log: only what it really shows, under the names of `lib.ladder`'s thresholds."""
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from lib import check
@@ -70,7 +71,7 @@ def _reserved(report):
     return max(told, default=None)
 
 
-def evidence(beside, rung, one_node_speed=None, accelerator="", time=""):
+def evidence(beside, rung, one_node_speed=None, accelerator="", time="", by_hand=None):
     """A piece of evidence for a rung.
 
     Args:
@@ -80,6 +81,7 @@ def evidence(beside, rung, one_node_speed=None, accelerator="", time=""):
         accelerator: that the log was written on; what the log itself names if "". Without either, what only the plan's
             own accelerator can show does not count.
         time: when it was made, in ISO 8601; now if "".
+        by_hand: quantities of the rung that no log shows -> number, as a person has measured them; None for none.
 
     Returns:
         A `Piece`, and the names of the rung's thresholds that the log does not show, each with the reason.
@@ -92,16 +94,34 @@ def evidence(beside, rung, one_node_speed=None, accelerator="", time=""):
     check.integer(rung=rung)
     if rung not in RUNGS:
         raise ValueError(f"rung = {rung}: 5, 6 or 7, of which a log can tell")
+    if rung > RUNGS[0] and not beside.whole_cluster:
+        raise ValueError(f"n_gpus = {beside.n_gpus:,}: {beside.run.cluster.n_gpus:,}, for rung {rung} is of them all")
     shown, why = quantities(beside, one_node_speed)
     asked = [threshold.name for threshold in thresholds(rung, beside.expected)]
+    said = _by_hand(by_hand or {}, asked, shown)
     report = beside.report
     piece = Piece(
         rung=rung,
         what=f"{report.log.form}, steps {report.kept[0].step:,} to {report.kept[-1].step:,}, "
-        f"{report.log.n_lines:,} lines, sha256 {report.log.digest}...",
+        f"{report.log.n_lines:,} lines, sha256 {report.log.digest}...{said}",
         measured={name: shown[name] for name in asked if name in shown},
-        machine={"accelerator": accelerator or report.log.accelerator or "not told"},
+        machine={
+            "accelerator": accelerator or report.log.accelerator or "not told",
+            "devices": beside.n_gpus or beside.run.cluster.n_gpus,
+        },
         run_digest=beside.run.digest,
         time=time or datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return piece, {name: why.get(name, "no log tells it") for name in asked if name not in shown}
+
+
+def _by_hand(given, asked, shown):
+    """Put what a person has measured beside what the log shows; the words that say so."""
+    check.instance(Mapping, by_hand=given)
+    for name, value in given.items():
+        check.choice(tuple(asked), by_hand=name)
+        check.scalar(**{name: value})
+        if name in shown:
+            raise ValueError(f"by_hand = {name}: the log itself shows it, {shown[name]:.6g}")
+        shown[name] = float(value)
+    return f"; by hand: {', '.join(given)}" if given else ""

@@ -1,0 +1,86 @@
+"""Rungs 5 to 7 as text for the reader's own cluster: what to run, where its number stands, which threshold it meets."""
+
+from dataclasses import dataclass
+
+from lib import check, facts
+from lib.description.expectations import Expectations
+from lib.description.limits import limit
+from lib.ladder.thresholds import Threshold, thresholds
+
+RUNGS = (5, 6, 7)
+_TESTS = {"AMD": "rccl-tests"}  # by vendor; others have NVIDIA's
+_ROWS = facts.load("cluster_tasks", {}, {"command": str, "reads": str}, labels=("rungs", "measures"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One thing to run on the cluster.
+
+    Args:
+        name: what it tries.
+        commands: a tuple of lines for a shell; words in capitals are the reader's own.
+        reads: where the number stands.
+        thresholds: a tuple of `Threshold` that it answers.
+        source: of commands and options.
+
+    Raises:
+        TypeError: for a value of the wrong kind.
+
+    >>> Task(name="spare nodes", commands=("sinfo",), reads="lines", thresholds=()).name
+    'spare nodes'
+    """
+
+    name: str
+    commands: tuple[str, ...]
+    reads: str
+    thresholds: tuple[Threshold, ...]
+    source: str = ""
+
+    def __post_init__(self):
+        check.fields(self, text="name reads source")
+        check.instance(tuple, commands=self.commands, thresholds=self.thresholds)
+
+
+def tasks(number, expected):
+    """What to run on the cluster for a rung.
+
+    Args:
+        number: of the rung, 5 to 7; the others run by `handbook pilot`.
+        expected: the `Expectations` of a run.
+
+    Returns:
+        A tuple of `Task`; together they answer every threshold of the rung.
+
+    Raises:
+        TypeError, ValueError: for another rung, no expectations.
+
+    Source: lib/data/cluster_tasks.toml names one for each.
+
+    >>> from lib.description import parse
+    >>> text = 'tokens = "1T"\\n[model]\\nname = "llama-3-8b"\\n[cluster]\\naccelerator = "h100"\\nn_gpus = 64'
+    >>> tasks(5, Expectations(run=parse(text)))[0].commands[0][:47]
+    'mpirun -np 8 nccl-tests/build/all_reduce_perf -'
+    """
+    check.integer(number=number)
+    check.instance(Expectations, expected=expected)
+    if number not in RUNGS:
+        raise ValueError(f"number = {number}: 5, 6 or 7; rungs 1 to 4 are run by: handbook pilot")
+    asked = {threshold.name: threshold for threshold in thresholds(number, expected)}
+    rows = (row for row in _ROWS.values() if str(number) in row["rungs"].split())
+    found = (_task(row, number, expected, asked) for row in rows)
+    return tuple(task for task in found if task.thresholds)
+
+
+def _task(row, number, expected, asked):
+    cluster = expected.run.cluster
+    node, few = limit("one node", "gpus").value, limit("few nodes", "gpus").value
+    filled = {"node_gpus": min(node, cluster.n_gpus), "gpus": min(few, cluster.n_gpus)}
+    filled |= {"rung": number, "of_gpus": f" --n-gpus {filled['gpus']}" if number == RUNGS[0] else ""}
+    filled["tests"] = _TESTS.get(cluster.accelerator.vendor, "nccl-tests")
+    return Task(
+        name=row.name,
+        commands=tuple(row["command"].format(**filled).split("\n")),
+        reads=row["reads"],
+        thresholds=tuple(asked[name] for name in row["measures"].split() if name in asked),
+        source=row.facts["command"].source,
+    )

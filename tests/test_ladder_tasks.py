@@ -1,0 +1,62 @@
+"""Rungs 5 to 7 as text: every threshold has something to run, and the commands of the handbook are its own."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from lib.cli import main
+from lib.description import Expectations, parse
+from lib.hardware import accelerator
+from lib.ladder import rungs, tasks
+
+TEXT = 'tokens = "1T"\n[model]\nname = "llama-3-8b"\n[cluster]\naccelerator = "{}"\nn_gpus = 64'
+
+
+def run_on(chip):
+    return parse(TEXT.format(chip))
+
+
+@pytest.mark.parametrize("number", [5, 6, 7])
+def test_every_threshold_of_a_rung_has_something_to_run(number):
+    run = run_on("h100")
+    asked = {threshold.name for threshold in rungs(run)[number - 1].thresholds}
+    assert {threshold.name for task in tasks(number, Expectations(run=run)) for threshold in task.thresholds} == asked
+
+
+@pytest.mark.parametrize("number", [5, 6, 7])
+def test_the_handbooks_own_commands_have_the_options_that_are_written(number):
+    words = {name: {o for p in command.params for o in p.opts} for name, command in main.commands.items()}
+    lines = [line for task in tasks(number, Expectations(run=run_on("h100"))) for line in task.commands]
+    ours = [re.sub(r" +\(.*\)$", "", line).split() for line in lines if line.startswith("handbook")]
+    assert ours
+    for _, name, *rest in ours:
+        assert {word for word in rest if word.startswith("-")} <= words[name]
+
+
+def test_the_bus_bandwidth_follows_from_the_links_of_the_gpu():
+    """H100: NVLink 900 GB/s, both directions (data sheet), so 450; four fifths of it."""
+    assert accelerator("h100").link_bytes_per_second == 450e9
+    found = {threshold.name: threshold for threshold in rungs(run_on("h100"))[4].thresholds}
+    assert (found["bus_gb_per_second"].at_least, found["bus_gb_per_second"].text) == (360.0, "at least 360 GB/s")
+
+
+def test_without_a_known_link_no_bandwidth_is_asked_for():
+    assert "bus_gb_per_second" not in {threshold.name for threshold in rungs(run_on("a10g"))[4].thresholds}
+
+
+def test_amds_gpus_are_tried_by_amds_tests():
+    assert "rccl-tests/build/all_reduce_perf" in tasks(5, Expectations(run=run_on("mi300x")))[0].commands[0]
+
+
+def test_the_command_prints_what_can_be_copied(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text(TEXT.format("h100"))
+    said = CliRunner().invoke(main, ["ladder", str(path), "--commands", "5"])
+    assert said.exit_code == 0
+    assert "   $ mpirun -np 8 nccl-tests/build/all_reduce_perf -b 1G -e 8G -f 2 -g 1\n" in said.stdout
+    assert "{" not in said.stdout
+    refused = CliRunner().invoke(main, ["ladder", str(path), "--commands", "4"])
+    assert (refused.exit_code, "rungs 1 to 4 are run by: handbook pilot" in refused.stderr) == (2, True)
+    plain = CliRunner().invoke(main, ["ladder", str(path), "--commands", "7", "--json"])
+    assert '"name": "final_loss"' in plain.stdout
