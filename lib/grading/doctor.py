@@ -34,6 +34,7 @@ def ways_out(path, port):
     ways = {
         "reads files outside": lambda: open(path).close(),
         "writes files outside": lambda: open(path + ".new", "w").close(),
+        "writes into shared memory": lambda: open("/dev/shm/probe", "w").close(),
         "writes into the system": lambda: _sure(os.access("/usr", os.W_OK)),
         "reaches the network": lambda: socket.create_connection(("127.0.0.1", port), 1).close(),
         "starts processes": _fork,
