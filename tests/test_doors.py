@@ -29,6 +29,8 @@ from lib.description import Expectations, RunDescription
 from lib.exercises import ASSIGNMENTS, QUESTIONS, cases
 from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflop_runs, parabola
 from lib.fit.report import report
+from lib.grading.jail import NO_JAIL
+from lib.grading.record import CaseResult, QuestionResult, Record
 from lib.hardware import Cluster, accelerator
 from lib.ladder import Evidence, Piece, evaluate, rungs, tasks
 from lib.ladder.late import LateFault
@@ -92,7 +94,8 @@ ELSEWHERE += tuple(
     for name in ("checkpoint", "climb", "compiled", "one_batch", "one_device", "one_node", "rung", "unit")
 )
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
-ELSEWHERE += ("grading",)  # tested with submissions, in jails
+GRADING = ("batch", "conversation", "doctor", "grader", "jailed", "release", "results", "submissions")
+ELSEWHERE += tuple(f"grading.{name}" for name in GRADING)  # tested with submissions, folders and jails
 # What judges takes any value at all, and has tests that send it; chapters' questions are made by hand.
 CHAPTERS = ("worked_example", "four_functions", "chips_to_flops", "how_big_how_long", "what_one_number_hides")
 CHAPTERS += ("fitting", "memory_ledger", "sizing", "recipes", "pilot_ladder", "readiness_review")
@@ -280,6 +283,20 @@ EXAMPLES = (
     CALENDARS["OPT 175B, experiment 12"],
     Change(label="ZeRO 1", fit=FITTED, saved_bytes=1e9),
     scale_down(DESCRIBED),
+    CASE_RESULT := CaseResult(hidden=True, outcome="right", sentence="Right."),
+    QUESTION_RESULT := QuestionResult(
+        name="f", title="F", outcome="passed", sentence="Right.", points=1, max_points=2, cases=(CASE_RESULT,)
+    ),
+    RECORD := Record(
+        assignment="start",
+        student="ada",
+        file="ada.py",
+        sha256="00",
+        grading="00",
+        outcome="graded",
+        questions=(QUESTION_RESULT,),
+    ),
+    NO_JAIL,
     ASKED := QUESTIONS["train_flops"],
     ASKED.slips[0],
     ASSIGNMENTS["start"],
@@ -301,6 +318,7 @@ def _same(kind, names):
 
 
 VOCABULARY = {
+    **_same(Kind("text", NO_TEXT), "advice assignment file grading program slip"),
     **_same(Kind("text", NO_TEXT), "title prompt hint sentence intro"),
     **_same(Kind("text", NO_TEXT).or_none(), "student secret"),
     **_same(integer(2, 0), "points minutes"),
@@ -729,6 +747,19 @@ EXCEPTIONS = {
     "exercises.check.hidden": Kind(False, SWITCH.bad),  # True takes no seed from an argument
     "exercises.draws.cases.visible": SWITCH.or_none(),
     "exercises.judge.returned": SHOWN,
+    "grading.record.CaseResult.hidden": SWITCH,
+    "grading.record.CaseResult.outcome": Kind("right", NO_TEXT),
+    "grading.record.QuestionResult.outcome": word("passed"),
+    "grading.record.QuestionResult.points": integer(1),
+    "grading.record.QuestionResult.max_points": integer(2),
+    "grading.record.QuestionResult.cases": Kind((CASE_RESULT,), ((5,), ("a case",))),
+    "grading.record.Record.outcome": word("graded"),
+    "grading.record.Record.questions": Kind((QUESTION_RESULT,), ((5,), ("a question",))),
+    "grading.record.Record.of.plain": Kind(RECORD.plain, (None, 5, "text", [1.0])),
+    "grading.jail.Jail.command": instance(NO_JAIL.command),
+    "grading.jail.Jail.uid": integer(61_000).or_none(),
+    "grading.jail.container.tool": word("podman"),
+    "grading.jail.jail.name": word("docker"),
     "exercises.check.answer": SHOWN,
     "facts.Fact.unit": Kind("FLOP", NO_TEXT),
     "facts.Entry.get.field": Kind("n_bytes", NO_TEXT),

@@ -10,6 +10,7 @@ import pytest
 
 from lib.exercises import QUESTIONS
 from lib.grading import batch, record
+from lib.grading import results as results_folder
 from lib.grading.grader import judged, run, tasks
 from lib.grading.jail import NO_JAIL, bubblewrap, container
 from lib.grading.submissions import UnreadableError, read, submissions
@@ -208,8 +209,8 @@ def test_every_submission_has_one_record_whole_and_explicit(course):
         "carl": ("unreadable", 0),
         "Dora Ö": ("graded", 2),
     }
-    assert record.read_all(f"{results}") == done
-    assert record.read(f"{results}", "nobody") is None
+    assert results_folder.read_all(f"{results}") == done
+    assert results_folder.read(f"{results}", "nobody") is None
     assert len(written(results)) == 5
 
 
@@ -229,7 +230,7 @@ def test_a_run_that_is_stopped_resumes_and_only_what_changed_is_graded_again(cou
     again = []
     batch.grade(found, f"{results}", made, on_record=lambda one, is_new: again.append((one.student, is_new)))
     assert [student for student, is_new in again if is_new] == ["bob"]
-    assert record.read(f"{results}", "bob").points == 7
+    assert results_folder.read(f"{results}", "bob").points == 7
 
 
 class Losing(Executor):

@@ -16,7 +16,7 @@ import pytest
 
 from lib.exercises import QUESTIONS
 from lib.grading import batch
-from lib.grading.grader import tasks
+from lib.grading.grader import judged, run, tasks
 from lib.grading.jail import PROGRAM
 from lib.grading.submissions import submissions
 
@@ -334,7 +334,6 @@ def test_every_submission_has_its_record(graded):
         ("sleeps", "timeout"),
         ("takes_6_gib", "memory"),
         ("leaves_in_a_call", "crash"),
-        ("kills_the_warden", "crash"),
         ("is_a_fork_bomb", "raised"),
         ("is_not_a_number", "failed"),
         ("is_null_bytes", "syntax error"),
@@ -344,6 +343,20 @@ def test_every_submission_has_its_record(graded):
 )
 def test_the_outcome_says_what_happened(graded, name, outcome):
     assert graded[name].questions[0].outcome == outcome
+
+
+def test_where_lib_may_be_used_the_questions_are_not_in_it(jail):
+    asked = next(question for question in QUESTIONS.values() if question.allows_lib)
+    wanted = tasks([asked], SECRET)
+    tries = [
+        "import lib.units",
+        f"from lib.exercises import question\n{asked.name} = question({asked.name!r}).solution",
+        "from lib.grading import grader",
+    ]
+    (about, answers), *_ = run(tries, True, [task.errand for task in wanted], jail)
+    assert about["absent"] == []  # `lib` is there
+    assert about["fault"]["text"] == "name 'question' is not defined"  # and its questions are not
+    assert judged(wanted[0], about, answers).points == 0
 
 
 def test_no_hidden_input_is_told(graded):

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lib import check
-from lib.grading import record as records
+from lib.grading import results
 from lib.grading.conversation import SECONDS, JailError
 from lib.grading.grader import judged, record, run, tasks, unreadable
+from lib.grading.record import ABOUT, FORMAT
 from lib.grading.submissions import UnreadableError, read
 from lib.whole_files import read_text, refuse_depth, write_text
 
@@ -62,13 +63,13 @@ def prepare(folder, course):
         ValueError: if it holds something else; nothing in it is changed.
     """
     check.instance(Course, course=course)
-    about = {"format": records.FORMAT, "assignment": course.assignment, "grading": course.grading}
-    path = Path(folder) / records.ABOUT
+    about = {"format": FORMAT, "assignment": course.assignment, "grading": course.grading}
+    path = Path(folder) / ABOUT
     if path.exists():
         _same(path, about)
         return
     if os.path.isdir(folder) and os.listdir(folder):
-        raise ValueError(f"{folder}: neither empty nor a results folder: there is no {records.ABOUT} in it")
+        raise ValueError(f"{folder}: neither empty nor a results folder: there is no {ABOUT} in it")
     os.makedirs(folder, exist_ok=True)
     write_text(f"{path}", json.dumps(about, indent=1) + "\n")
 
@@ -84,7 +85,7 @@ def _same(path, about):
     for key, word in words.items():
         if not isinstance(found, dict) or found.get(key) != about[key]:
             raise ValueError(f"{path.parent}: results of another {word}: give another folder; nothing was changed")
-    records.read_all(path.parent)  # a damaged one is better known before than half-way
+    results.read_all(path.parent)  # a damaged one is better known before than half-way
 
 
 def grade(found, folder, course, executor=None, ahead=8, on_record=lambda record, is_new: None):
@@ -111,7 +112,7 @@ def grade(found, folder, course, executor=None, ahead=8, on_record=lambda record
 
     def keep(made, is_new=True):
         if is_new:
-            records.write(folder, made)
+            results.write(folder, made)
         done[made.student] = made
         on_record(made, is_new)
 
@@ -128,7 +129,7 @@ def _todo(found, folder, course, marks, keep):
     """(submission, its source, what is asked of it) for each that must be run; the others are kept at once."""
     names = [question.name for question in course.questions]
     for submission in found:
-        before = records.read(folder, submission.student)
+        before = results.read(folder, submission.student)
         wanted = tasks(course.questions, course.secret, submission.student)
         try:
             source = read(submission, names)
