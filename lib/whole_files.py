@@ -96,7 +96,10 @@ def write_text(path, text, replace=False):
     folder, name = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "the folder does not exist", path)
-    number, beside = tempfile.mkstemp(prefix=f".{name[:40]}.", dir=folder)
+    try:
+        number, beside = tempfile.mkstemp(prefix=f".{name[:40]}.", dir=folder)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None  # of the file that was asked for
     try:
         with open(number, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

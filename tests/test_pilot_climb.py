@@ -1,5 +1,6 @@
 """Climbing here: what is run and what is not, what ends it, and what the evidence holds then."""
 
+import errno
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from lib import whole_files
 from lib.cli import main
 from lib.description import parse, to_toml, write
 from lib.ladder import read, rungs
@@ -169,6 +171,16 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_run(ran):
     result = handbook("-o", "nowhere/evidence.json")
     assert (ran[0], result.exit_code) == ([], 1)
     assert result.stderr.splitlines()[-1] == "handbook: nowhere/evidence.json: the folder does not exist"
+
+
+def test_a_folder_that_cannot_be_written_is_told_by_the_file_that_was_asked_for(ran, monkeypatch):
+    def refused(prefix, dir):
+        raise OSError(errno.EROFS, "Read-only file system", f"{dir}/{prefix}x")
+
+    monkeypatch.setattr(whole_files.tempfile, "mkstemp", refused)
+    result = handbook()
+    assert (ran[0], result.exit_code) == ([], 1)
+    assert result.stderr.splitlines()[-1] == "handbook: evidence.json: Read-only file system"
 
 
 @pytest.mark.parametrize(
