@@ -98,7 +98,7 @@ QUESTIONS = (
     Question(
         solution=long_days,
         title="What long sequences cost",
-        prompt="Look at the figure of lengths. A run of Llama 3 8B takes {days:days} by 6N, on sequences of "
+        prompt="Look at the figure of sequence lengths. A run of Llama 3 8B takes {days:days} by 6N, on sequences of "
         "{seq_len:,} tokens. About how many does it take if its MFU counted the causal half of attention? To 5%.",
         chapter="chips_to_flops",
         task="read",
@@ -132,9 +132,9 @@ QUESTIONS = (
     Question(
         solution=palm_mfu,
         title="MFU by PaLM's definition",
-        prompt="PaLM counts attention too: a token costs 6N FLOPs and 12 for each layer, head, number of a head "
-        "and token of the sequence. Return the MFU of a job that trains `tokens_per_second` on the whole cluster. "
-        "Then change `seq_len`: when does attention matter?",
+        prompt="PaLM counts attention too: a token costs 6N FLOPs, and 12 x `n_layers` x `n_heads` x `head_dim` x "
+        "`seq_len` more. Return the MFU of a job that trains `tokens_per_second` on the whole cluster. Then change "
+        "`seq_len`: when does attention matter?",
         chapter="chips_to_flops",
         task="change",
         kind="function",

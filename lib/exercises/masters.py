@@ -81,7 +81,7 @@ def _text(number, asked, inputs):
     points = f"{asked.points} point{'s' if asked.points > 1 else ''}"
     lines = [f"## {number}. {asked.title}", "", f"*{points}, {asked.minutes} minutes, {asked.difficulty}.*", ""]
     lines += [asked.prompt_for(inputs).replace(". ", ".\n"), "", *_asked_for(asked)]
-    lines += ["", f"<details><summary>Hint</summary>{asked.hint}</details>"]
+    lines += ["", "<details><summary>Hint</summary>", "", asked.hint, "", "</details>"]
     return "\n".join(lines)
 
 

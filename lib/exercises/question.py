@@ -30,6 +30,10 @@ PARTS = {
 }
 
 
+def _four_digits(value):
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
 class _Amounts(string.Formatter):
     """Braces that may name a unit."""
 
@@ -164,13 +168,13 @@ class Question:
         return self.solution(**inputs)
 
     def solution_source(self, inputs=None):
-        """The reference solution as text.
+        """The reference solution as text; of a value its first four digits.
 
         Args:
             inputs: for a value, those it was asked with.
         """
         if self.kind == "value":
-            return f"{self.name} = {self.answer(inputs)!r}"
+            return f"{self.name} = {_four_digits(self.answer(inputs))!r}"
         if inputs is not None:
             check.instance(dict, inputs=inputs)
         return inspect.getsource(self.solution).rstrip()

@@ -98,9 +98,9 @@ QUESTIONS = (
     Question(
         solution=verified_items,
         title="Reading a review",
-        prompt="Of the items that a file shows, {complete} are complete and signed for the run as it is described "
-        "now; {older} are complete, but signed for an older description; {changed} name a file that has changed "
-        "since; of {silent} nothing is said. How many does the review call verified?",
+        prompt="A review counts the items that a file shows. Complete, and signed for the run as it is described "
+        "now: {complete}. Complete, but signed for an older description: {older}. Complete, but the file has "
+        "changed since: {changed}. Nothing said: {silent}. How many of them are verified?",
         chapter="readiness_review",
         task="read",
         kind="value",
