@@ -63,9 +63,9 @@ def test_all_four_rungs_are_climbed_and_say_what_a_person_still_has_to_do(ran):
     result = handbook()
     assert ran[0] == [1, 2, 3, 4]
     assert result.exit_code == 1
-    assert "Rung 1 is passed." in result.stdout
-    assert "Rung 3 is not passed: not measured: batches_inspected." in result.stdout
-    assert "Rung 4 is not passed: one device is not, below it." in result.stdout
+    assert "Rung 1: passed." in result.stdout
+    assert "Rung 3: not passed: not measured: batches_inspected." in result.stdout
+    assert "Rung 4: not passed: one device is not, below it." in result.stdout
     assert "--rungs 3 --inspected" in result.stderr
 
 
@@ -79,7 +79,7 @@ def test_with_a_persons_word_they_are_passed_and_nothing_is_run_twice(ran):
     result = handbook("--inspected")
     assert (ran[0], result.exit_code) == ([1, 2, 3, 4], 0)
     assert "Who brings paper at night?" in result.stderr
-    assert "Rung 4 is passed; measured before, --again repeats it." in result.stdout
+    assert "Rung 4: passed; measured before, --again repeats it." in result.stdout
     again = handbook()
     assert (ran[0], again.exit_code) == ([1, 2, 3, 4], 0)
     assert "Nobody was asked" not in again.stderr
@@ -106,28 +106,30 @@ def test_a_failed_rung_stops_the_climb_and_says_what_it_means(ran):
     ran[1].update(BAD)
     result = handbook()
     assert (ran[0], result.exit_code) == ([1, 2], 1)
-    assert "Rung 2 is failed." in result.stdout
+    assert "Rung 2: failed: loss on the one batch." in result.stdout
     assert rungs(RUN)[1].failure in result.stdout
 
 
 def test_a_rung_alone_is_not_passed_above_one_that_nobody_climbed(ran):
     result = handbook("--rungs", "2")
     assert result.exit_code == 1
-    assert "Rung 2 is not passed: unit is not, below it." in result.stdout
+    assert "Rung 2: not passed: unit is not, below it." in result.stdout
 
 
-@pytest.mark.parametrize(("answer", "verdict"), [("y\n", "is passed"), ("n\n", "is failed")])
+@pytest.mark.parametrize(("answer", "verdict"), [("y\n", "passed"), ("n\n", "failed")])
 def test_a_person_at_a_terminal_is_asked(ran, monkeypatch, answer, verdict):
     monkeypatch.setattr("lib.cli.pilot_command._is_terminal", lambda: True)
     handbook("--rungs", "1-2")
     result = handbook("--rungs", "3", input=answer)
     assert "Is it what the model should read?" in result.stderr
-    assert f"Rung 3 {verdict}" in result.stdout
+    assert f"Rung 3: {verdict}" in result.stdout
 
 
 def test_json_has_the_verdicts_alone_on_stdout(ran):
     found = json.loads(handbook("--json", "--inspected").stdout)
     assert found["highest_passed"] == 4
+    assert found["pilot"] == scale_down(RUN).what
+    assert found["shapes"]["width"]["pilot"] == "64"
     assert [one["passed"] for one in found["rungs"]][:5] == [True] * 4 + [False]
 
 
@@ -260,7 +262,7 @@ def test_ctrl_c_ends_the_command_and_its_process_at_once(really):
 def test_a_rung_really_runs_in_a_process_of_its_own(really):
     folder, _, done = really
     assert done.returncode == 0, done.stderr
-    assert "Rung 1 is passed." in done.stdout
+    assert "Rung 1: passed." in done.stdout
     (piece,) = read(str(folder / "evidence.json")).pieces
     assert piece.machine["accelerator"] == "cpu"
     assert {"jax", "jaxlib", "optax", "numpy", "training-run-handbook"} <= piece.versions.keys()

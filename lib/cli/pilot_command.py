@@ -46,7 +46,7 @@ def pilot(context, path, evidence, as_json, **given):
             click.echo(f"\nhandbook: stopped; {evidence} keeps what is done; the same command goes on", err=True)
             raise click.Abort from None
     if as_json:
-        _print_json(run, evidence)
+        _print_json(run, evidence, given["seed"])
     context.exit(0 if len(verdicts) == len(numbers) and all(one.passed for one in verdicts) else 1)
 
 
@@ -102,15 +102,16 @@ def _told(verdict, is_new):
 
     rung = verdict.rung
     rows = tuple((one.threshold.label, _measured(one), one.threshold.text) for one in verdict.judgements if one.asked)
-    before = "" if is_new else "; measured before, --again repeats it"
     lines = [str(Table(head=(f"Rung {rung.number}, {rung.name}", "measured", "may be"), rows=rows))]
-    lines += [f"Rung {rung.number} is {_words(verdict)}{before}.", *([rung.failure] if verdict.failures else []), ""]
-    return "\n".join(lines)
+    lines.append(f"Rung {rung.number}: {_words(verdict)}{'' if is_new else '; measured before, --again repeats it'}.")
+    return "\n".join([*lines, *([rung.failure] if verdict.failures else []), ""])
 
 
 def _words(verdict):
-    here = "; what only the plan's own accelerator can tell is left open" if verdict.passed and verdict.untested else ""
-    return verdict.words + here
+    if verdict.failures:
+        return f"failed: {', '.join(one.threshold.label for one in verdict.failures)}"
+    left = "; what only the run itself on the plan's accelerator can tell is left open" if verdict.untested else ""
+    return f"passed{left}" if verdict.passed else verdict.words
 
 
 def _measured(one):
@@ -121,12 +122,15 @@ def _measured(one):
     return show(one.value, one.threshold.unit) if math.isfinite(one.value) else str(one.value)
 
 
-def _print_json(run, evidence):
+def _print_json(run, evidence, seed):
     from lib import ladder
+    from lib.pilot.pilot import scale_down
     from lib.whatif import run_card
 
-    climb = ladder.evaluate(run, ladder.read(evidence))
-    click.echo(json.dumps(run_card.ladder_dict(climb), indent=2, allow_nan=False, ensure_ascii=False))
+    pilot, climb = scale_down(run, seed), ladder.evaluate(run, ladder.read(evidence))
+    shapes = {label: {"run": there, "pilot": here, "rule": rule} for label, there, here, rule in pilot.table.rows}
+    plain = {"pilot": pilot.what, "shapes": shapes} | run_card.ladder_dict(climb)
+    click.echo(json.dumps(plain, indent=2, allow_nan=False, ensure_ascii=False))
 
 
 def _to_stderr(line):
