@@ -86,7 +86,7 @@ ELSEWHERE += ("architecture.families", "architecture.file_fields", "architecture
 MEMORY_PARTS = ("about", "activations", "events", "plain", "pools", "rank", "resident", "simple", "stored")
 MEMORY_PARTS += ("tables", "weights")
 ELSEWHERE += tuple(f"memory.{name}" for name in MEMORY_PARTS)  # handed what a ledger has checked
-OF_INPUTS = [f"exercises.question.Question.{name}.inputs" for name in ("prompt_for", "answer")]
+OF_INPUTS = [f"exercises.questions.Question.{name}.inputs" for name in ("prompt_for", "answer")]
 PILOT_CUTS = ("degrees", "rows", "padded", "device_params", "device_bytes")
 ELSEWHERE += tuple(f"pilot.{name}" for name in ("lower", "mesh", "model", "shards", "step"))  # start JAX
 ELSEWHERE += tuple(
@@ -731,17 +731,17 @@ EXCEPTIONS = {
     "exercises.assignments.Assignment.names": Kind(("train_flops",), (None, 5, "text", (), ("no such thing",))),
     "exercises.assignments.assignment.name": word("start"),
     "exercises.assignments.Assignment.part": word("Start"),
-    "exercises.question.Question.chapter": word("chips_to_flops"),
-    "exercises.question.Question.task": word("write"),
-    "exercises.question.Question.kind": word("function"),
-    "exercises.question.Question.difficulty": word("easy"),
-    "exercises.question.Question.unit": Kind("FLOP", NO_TEXT),
-    "exercises.question.Question.slips": Kind(ASKED.slips, (None, 5, (), (5,))),
-    "exercises.question.Question.inputs": instance(ASKED.inputs),
-    "exercises.question.Question.expected": instance(ASKED.expected).or_none(),
-    "exercises.question.Question.rulings": Kind(None, (5, True, "no such thing")),
+    "exercises.questions.Question.chapter": word("chips_to_flops"),
+    "exercises.questions.Question.task": word("write"),
+    "exercises.questions.Question.kind": word("function"),
+    "exercises.questions.Question.difficulty": word("easy"),
+    "exercises.questions.Question.unit": Kind("FLOP", NO_TEXT),
+    "exercises.questions.Question.slips": Kind(ASKED.slips, (None, 5, (), (5,))),
+    "exercises.questions.Question.inputs": instance(ASKED.inputs),
+    "exercises.questions.Question.expected": instance(ASKED.expected).or_none(),
+    "exercises.questions.Question.rulings": Kind(None, (5, True, "no such thing")),
     **_same(Kind(cases(ASKED)[0].inputs, (None, 5, "text", [1.0])), " ".join(OF_INPUTS)),
-    "exercises.question.Question.solution_source.inputs": Kind(cases(ASKED)[0].inputs, (5, "text", [1.0])),
+    "exercises.questions.Question.solution_source.inputs": Kind(cases(ASKED)[0].inputs, (5, "text", [1.0])),
     "exercises.judge.case": instance(cases(ASKED)[0]),
     **_same(Kind("a seed", (None, 1.5, b"text", ["text"])), "exercises.check.seed exercises.draws.cases.seed"),
     "exercises.check.hidden": Kind(False, SWITCH.bad),  # True takes no seed from an argument

@@ -13,7 +13,7 @@ from nbgrader.utils import is_grade, is_solution
 from lib.exercises import ASSIGNMENTS, QUESTIONS, check
 from lib.exercises.assignments import Assignment
 from lib.exercises.masters import master
-from lib.exercises.question import KINDS, PARTS, TASKS
+from lib.exercises.questions import KINDS, PARTS, TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 MASTERS = ROOT / "notebooks/exercises"

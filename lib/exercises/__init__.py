@@ -12,7 +12,7 @@ from lib.exercises.case import Case, Ruling, Verdict, Wrong
 from lib.exercises.catalogue import QUESTIONS
 from lib.exercises.draws import cases
 from lib.exercises.own_work import of_lib
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.exercises.trying import Report, put_back, refusal, replaced, try_answer
 from lib.exercises.verdict import judge_case
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from lib import check
 from lib.exercises.catalogue import QUESTIONS
-from lib.exercises.question import PARTS
+from lib.exercises.questions import PARTS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from lib.architecture import model
 from lib.compute.mfu import convention, days_ratio, reported
 from lib.exercises.amounts import doubled, spread
 from lib.exercises.choices import named, ranked
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.hardware import accelerator
 from lib.units import show
 

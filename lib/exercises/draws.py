@@ -6,7 +6,7 @@ import random
 
 from lib import check
 from lib.exercises.case import Case, Wrong
-from lib.exercises.question import Question
+from lib.exercises.questions import Question
 from lib.exercises.verdict import APART, judge_case, matches
 
 TRIES = 20  # draws until every typical mistake is told apart at least once; mostly the first does

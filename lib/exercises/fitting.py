@@ -4,7 +4,7 @@ import math
 
 from lib.exercises.amounts import spread
 from lib.exercises.choices import named, ranked
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.runs import planned
 from lib.runs.identifiability import Design
 from lib.scaling import ScalingLaw

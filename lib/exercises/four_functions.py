@@ -2,7 +2,7 @@
 
 from lib import compute
 from lib.exercises.amounts import doubled, spread
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 
 _HOURS, _SECONDS = 3600, 86_400
 

@@ -2,7 +2,7 @@
 
 from lib.exercises.amounts import spread
 from lib.exercises.choices import named, ranked
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.scaling import ScalingLaw, law
 from lib.units import show
 

@@ -4,7 +4,7 @@ import math
 
 from lib.exercises.amounts import doubled, spread
 from lib.exercises.case import Ruling
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.memory import state_bytes
 from lib.memory.states import shard_counts
 from lib.units import GB, GIB, show

@@ -6,7 +6,7 @@ from lib import compute
 from lib.description.limits import limit
 from lib.exercises.amounts import doubled, spread
 from lib.exercises.case import Ruling
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.scaling import law
 from lib.units import HOURS_PER_DAY, show
 

@@ -8,7 +8,7 @@ from lib import compute
 from lib.description import parse
 from lib.exercises.amounts import doubled
 from lib.exercises.choices import named, ranked
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.readiness import Statement, review
 from lib.units import HOURS_PER_DAY, show
 

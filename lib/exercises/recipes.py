@@ -4,7 +4,7 @@ import math
 
 from lib.exercises.amounts import doubled, spread
 from lib.exercises.case import Ruling
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.recipe import batches as batch_rules
 from lib.recipe import mup, schedules
 from lib.units import show

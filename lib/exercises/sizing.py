@@ -6,7 +6,7 @@ from lib import compute
 from lib.architecture import model
 from lib.exercises.choices import named, ranked
 from lib.exercises.memory_ledger import input_gb, states_each
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.scaling import law
 from lib.units import GB, show
 

@@ -5,7 +5,7 @@ import math
 from lib import compute
 from lib.exercises.amounts import spread
 from lib.exercises.choices import named, ranked
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.scaling import law, overtraining, repeated_data
 from lib.units import show
 

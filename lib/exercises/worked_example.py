@@ -3,7 +3,7 @@
 from lib import compute
 from lib.exercises.amounts import doubled, spread
 from lib.exercises.choices import named, ranked
-from lib.exercises.question import Question, Slip
+from lib.exercises.questions import Question, Slip
 from lib.units import show
 
 _CLUSTER = ("n_gpus", "days", "peak_flops", "mfu")
