@@ -211,6 +211,12 @@ for name, module in list(sys.modules.items()):
     raise type(f"Inputs_{n_params!r}_{n_tokens!r}", (ValueError,), {})(f"{n_params!r} {n_tokens!r}")
     """,
     "returns_the_inputs": "    return f'{n_params!r} {n_tokens!r}'",
+    "is_a_million_empty_lines": "\n" * 300_000 + "def train_flops(:",
+    "is_a_million_spaces": " " * 900_000 + "= !def train_flops(:",
+    "is_a_million_decorators": "@\n" * 100_000,
+    "adds_without_end": "train_flops = 1" + "+1" * 400_000,
+    "negates_without_end": "train_flops = " + "-" * 900_000 + "1",
+    "reaches_without_end": "train_flops = a" + ".a" * 400_000,
     "is_null_bytes": "def train_flops(a, b):\0 return 6 * a * b",
     "nests_brackets": "train_flops = " + "(" * 5000 + "1" + ")" * 5000,
 }
@@ -242,7 +248,13 @@ FILES = {
     "grading.py": lambda: b"train_flops = 6",
     'quote" and\nline.py': lambda: b"train_flops = 6",
 }
-HOSTILE = [*PROGRAMS, *(name.rsplit(".", 1)[0] for name in FILES), "linked_to_honest", "linked_folder", "pipe"]
+HOSTILE = [
+    *PROGRAMS,
+    *(name.rsplit(".", 1)[0].replace("\n", "\\x0a") for name in FILES),
+    "linked_to_honest",
+    "linked_folder",
+    "pipe",
+]
 
 
 def tree(folder):

@@ -149,10 +149,14 @@ class Conversation:
 
 def _json(text):
     """An object of JSON; `NaN` and numbers of thousands of digits are none."""
-    answer = json.loads(text, parse_constant=float.fromhex)
+    answer = json.loads(text, parse_constant=_refused)
     if type(answer) is not dict:
         raise ValueError("no object")
     return answer
+
+
+def _refused(word):
+    raise ValueError(f"{word} is no JSON")
 
 
 def _returned(answer):

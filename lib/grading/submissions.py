@@ -96,8 +96,9 @@ def submissions(folder):
 
 
 def _shown(name):
-    """A file's name as text that can be written, whatever bytes it has."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """A file's name as text that can be written and shown in a line, whatever bytes it has."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(mark if mark.isprintable() else f"\\x{ord(mark):02x}" for mark in text)
 
 
 def _inside(folder):
@@ -137,7 +138,7 @@ def read(submission, names=()):
 
 def _seeming(source, names):
     text = "\n".join(source.cells)
-    return sum(bool(re.search(rf"^\s*(def\s+)?{re.escape(name)}\b\s*[=(]", text, re.M)) for name in names)
+    return sum(bool(re.search(rf"^[ \t]*(def[ \t]+)?{re.escape(name)}[ \t]*[=(]", text, re.M)) for name in names)
 
 
 def _bytes(path):

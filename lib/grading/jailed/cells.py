@@ -5,6 +5,7 @@ import re
 from collections import namedtuple
 
 PYTHON_MAGICS = ("time", "timeit", "capture", "prun")  # what follows these in a cell is Python
+MOST_PIECES = 500  # that a cell which does not parse is cut into
 Part = namedtuple("Part", "cell statement names fault")
 Part.__doc__ = "The number of its cell, the statement or None, the names that it binds, the fault or None."
 
@@ -26,9 +27,9 @@ def _parts(number, text, whole=True):
         tree = tree_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         pieces = re.split(r"^(?=(?:async |def |class |@))", text, flags=re.M) if whole else []
-        if len(pieces) > 1:  # a whole file may be one cell: a fault costs the function that it is in
+        if 1 < len(pieces) <= MOST_PIECES:  # a whole file may be one cell: a fault costs the function that it is in
             return [part for piece in pieces for part in _parts(number, piece, whole=False)]
-        words = f"{getattr(error, 'msg', None) or error}"[:200]
+        words = f"{getattr(error, 'msg', None) or error}"[:200] or "too much for Python to read"
         fault = {"how": "syntax", "cell": number, "text": words}
         return [Part(number, None, _seem_bound(text), fault)]
     return [Part(number, statement, _bound(statement), None) for statement in tree.body]
@@ -65,11 +66,11 @@ def _plain(line):
     words = line.strip()
     if words.startswith(("%", "!", "?")) or (words.endswith("?") and "#" not in words):
         return line[: len(line) - len(line.lstrip())] + "pass"
-    return re.sub(r"^(\s*[\w, ]+=\s*)[!%].*", r"\1None", line)
+    return re.sub(r"^([ \t]*\w[\w, ]*=[ \t]*)[!%].*", r"\1None", line)
 
 
 def _seem_bound(text):
-    found = re.findall(r"^\s*(?:def|class)\s+(\w+)|^(\w+)\s*=", text, re.M)
+    found = re.findall(r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=", text, re.M)
     return {name for pair in found for name in pair if name}
 
 

@@ -29,7 +29,7 @@ def live(job, parts, skipped, request, pipes):
     inner, outer = pipes
     try:
         os.setsid()
-        _limit()
+        limit(LIMITS)
         sys.path.extend(job["paths"])
         space = _space("__main__" if job["main"] else "submission")
         faults, absent = _run(parts, skipped, space, outer)
@@ -43,10 +43,15 @@ def live(job, parts, skipped, request, pipes):
         os._exit(0)
 
 
-def _limit():
+def limit(limits):
+    """Limit this process and those that it starts, for good.
+
+    Args:
+        limits: the name of a limit, such as "AS" -> the most.
+    """
     import resource  # not on Windows, where nobody is jailed
 
-    for kind, most in LIMITS.items():
+    for kind, most in limits.items():
         number = getattr(resource, f"RLIMIT_{kind}", None)
         if number is not None:
             hard = resource.getrlimit(number)[1]

@@ -6,11 +6,12 @@ import signal
 import time
 
 from .cells import parts
-from .inmate import live
+from .inmate import limit, live
 from .lines import EndedError, Lines, send
 from .values import LONGEST
 
 LOAD_SECONDS = 5  # all cells may take so many times what one statement may
+WARDEN_BYTES = 1024**3  # of memory: it parses what a submission made up
 SKIPS = 4  # statements that are left out of a submission because they never come to an end
 GRACE_SECONDS = 0.2  # for an inmate that closed its pipe to be gone by itself
 
@@ -24,8 +25,9 @@ def main():
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # what a submission prints goes nowhere
         os.dup2(nothing, stream)
+    send(channel, {"nonce": job["nonce"], "ready": True, "uid": os.getuid()})  # before the submission is looked at
+    limit({"AS": WARDEN_BYTES})
     warden = Warden(job, (source, channel))
-    send(channel, {"nonce": job["nonce"], "ready": True, "uid": os.getuid()})
     while True:
         try:
             line = lines.next()
