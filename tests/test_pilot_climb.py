@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from lib import whole_files
 from lib.cli import main
 from lib.description import parse, to_toml, write
-from lib.ladder import read, rungs
+from lib.ladder import add, read, rungs
+from lib.ladder.evidence import PLANTED
 from lib.pilot import climb
 from lib.pilot.pilot import scale_down
 
@@ -131,6 +132,33 @@ def test_json_has_the_verdicts_alone_on_stdout(ran):
     assert found["pilot"] == scale_down(RUN).what
     assert found["shapes"]["width"]["pilot"] == "64"
     assert [one["passed"] for one in found["rungs"]][:5] == [True] * 4 + [False]
+
+
+def test_a_planted_fault_fails_its_rung_and_leaves_no_evidence(ran):
+    ran[1].update(BAD)
+    result = handbook("--plant", "learning-rate-x100", "--json")
+    assert (ran[0], result.exit_code) == ([1, 2], 1)
+    assert "Rung 2: failed: loss on the one batch" in result.stderr
+    assert "Planted: learning-rate-x100. The learning rate is a hundred times" in result.stderr
+    assert json.loads(result.stdout)["planted"] == "learning-rate-x100"
+    assert not Path("evidence.json").exists()
+
+
+def test_what_a_planted_fault_did_is_written_into_no_file(ran):
+    (found,) = climb.faulty(RUN, "mask-leak", [1], lambda line: None)
+    assert found.highest == 1  # what is measured here is made up
+    piece = climb._piece(RUN, 1, f"{PLANTED} mask-leak", {"measured": sound(1)})
+    with pytest.raises(ValueError, match=r"pieces\[0\].what = 'planted fault mask-leak'"):
+        add("evidence.json", RUN, piece)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("mask-leek", "did you mean 'mask-leak'"), ("tied-apart", "of a tied model")]
+)
+def test_a_fault_that_there_is_not_is_refused(ran, name, said):
+    result = handbook("--plant", name)
+    assert (ran[0], result.exit_code) == ([], 2)
+    assert said in result.stderr
 
 
 def test_stopped_by_ctrl_c_it_keeps_what_is_done_and_goes_on_from_there(ran):

@@ -10,9 +10,9 @@ from dataclasses import replace
 import jax
 import pytest
 
-from lib.description import parse
+from lib.description import parse, to_toml
 from lib.ladder import Evidence, Piece, evaluate
-from lib.pilot import model, one_batch, one_device, one_node, unit
+from lib.pilot import model, one_batch, one_device, one_node, rung, unit
 from lib.pilot.faults import FAULTS, planted
 from lib.pilot.pilot import scale_down
 
@@ -116,3 +116,10 @@ def test_nothing_is_left_of_a_fault_that_was_planted():
     assert model._seen is right
     with pytest.raises(ValueError, match="name = 'mask leak'"), planted("mask leak"):
         pass
+
+
+def test_a_rungs_process_plants_what_it_is_asked_to(monkeypatch):
+    right = model._seen
+    monkeypatch.setattr(unit, "measure", lambda pilot, report: {"planted": float(model._seen is not right)})
+    told = [rung.climbed(to_toml(RUN), 1, 0, plant)["measured"]["planted"] for plant in ("mask-leak", None)]
+    assert told == [1.0, 0.0]

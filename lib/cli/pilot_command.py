@@ -17,6 +17,7 @@ from lib.cli.run_commands import refusals
 @click.option("--seed", metavar="NUMBER", type=int, default=0, show_default=True, help="Of weights, text and dropout.")
 @click.option("--again", is_flag=True, help="Repeat rungs that there is evidence of.")
 @click.option("--inspected", is_flag=True, help="Say that you looked at the sample text: it is as it should be.")
+@click.option("--plant", metavar="FAULT", help="Plant one, such as mask-leak, to see it caught; nothing is kept.")
 @click.option("--limit", metavar="SECONDS", type=float, default=600.0, show_default=True, help="Longest for a rung.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, numbers in full.")
 @click.pass_context
@@ -29,6 +30,7 @@ def pilot(context, path, evidence, as_json, **given):
     handbook pilot run.toml
     handbook pilot run.toml --rungs 1-2 -o evidence.json
     handbook pilot run.toml --rungs 3 --inspected
+    handbook pilot run.toml --plant mask-leak
     """
     from lib.description import read
     from lib.pilot.climb import refuse_without_jax
@@ -37,16 +39,22 @@ def pilot(context, path, evidence, as_json, **given):
         run, numbers = read(path), _numbers(given["rungs"])
         try:
             refuse_without_jax()
-            verdicts = _climbed(run, evidence, numbers, as_json, given)
+            if given["plant"] is None:
+                verdicts = _climbed(run, evidence, numbers, as_json, given)
+            else:
+                verdicts = _planted(run, numbers, as_json, given)
         except ModuleNotFoundError as error:
             raise click.UsageError(str(error)) from None
         except (TimeoutError, RuntimeError) as error:
             raise click.ClickException(str(error)) from None
         except KeyboardInterrupt:
-            click.echo(f"\nhandbook: stopped; {evidence} keeps what is done; the same command goes on", err=True)
+            kept = f"{evidence} keeps what is done; the same command goes on"
+            click.echo(f"\nhandbook: stopped; {'nothing is kept' if given['plant'] else kept}", err=True)
             raise click.Abort from None
-    if as_json:
-        _print_json(run, evidence, given["seed"])
+    if as_json and given["plant"] is None:
+        from lib import ladder
+
+        _print_json(run, ladder.evaluate(run, ladder.read(evidence)), given["seed"])
     context.exit(0 if len(verdicts) == len(numbers) and all(one.passed for one in verdicts) else 1)
 
 
@@ -77,6 +85,22 @@ def _climbed(run, evidence, numbers, as_json, given):
             verdict = verdict if seen is None else climb.looked_at(run, evidence, seen, seed=given["seed"])
         say(_told(verdict, is_new))
         verdicts.append(verdict)
+    return verdicts
+
+
+def _planted(run, numbers, as_json, given):
+    """The verdicts of the rungs while the pilot has a fault, told one by one."""
+    from lib.pilot import climb, faults
+
+    say, more = _to_stderr if as_json else click.echo, {"seed": given["seed"], "limit_seconds": given["limit"]}
+    verdicts = []
+    for found in climb.faulty(run, given["plant"], numbers, lambda line: _to_stderr(f"  {line}"), **more):
+        verdicts.append(found.verdicts[numbers[len(verdicts)] - 1])
+        say(_told(verdicts[-1], is_new=True))
+    fault = faults.FAULTS[given["plant"]]
+    say(f"Planted: {fault.name}. {fault.sentence} Rung {fault.rung} is there to catch it. Nothing is kept.")
+    if as_json:
+        _print_json(run, found, given["seed"], planted=fault.name)
     return verdicts
 
 
@@ -122,14 +146,13 @@ def _measured(one):
     return show(one.value, one.threshold.unit) if math.isfinite(one.value) else str(one.value)
 
 
-def _print_json(run, evidence, seed):
-    from lib import ladder
+def _print_json(run, climb, seed, **more):
     from lib.pilot.pilot import scale_down
     from lib.whatif import run_card
 
-    pilot, climb = scale_down(run, seed), ladder.evaluate(run, ladder.read(evidence))
+    pilot = scale_down(run, seed)
     shapes = {label: {"run": there, "pilot": here, "rule": rule} for label, there, here, rule in pilot.table.rows}
-    plain = {"pilot": pilot.what, "shapes": shapes} | run_card.ladder_dict(climb)
+    plain = {"pilot": pilot.what, "shapes": shapes} | more | run_card.ladder_dict(climb)
     click.echo(json.dumps(plain, indent=2, allow_nan=False, ensure_ascii=False))
 
 

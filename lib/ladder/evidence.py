@@ -23,6 +23,7 @@ from lib import check
 from lib.description.run import RunDescription, differences, digest
 
 FORM = 1  # of the file; a reader refuses another
+PLANTED = "planted fault"  # what a piece begins with that was measured while a fault was planted: it is never written
 _TEXTS = ("what", "run_digest", "time")
 MAPPINGS = ("measured", "versions", "machine")
 
@@ -144,10 +145,16 @@ class Evidence:
     def to_json(self):
         """The text of its file.
 
+        Raises:
+            ValueError: for a piece that was measured with a planted fault: it is no evidence of the run.
+
         >>> from lib.ladder.files import parse
         >>> parse(Evidence(run={"tokens": 1e12}).to_json()).run
         {'tokens': 1000000000000.0}
         """
+        for place, piece in enumerate(self.pieces):
+            if piece.what.startswith(PLANTED):
+                raise ValueError(f"pieces[{place}].what = {check.short(piece.what)}: what a sound pilot did")
         plain = {"evidence": FORM, "run": dict(self.run), "pieces": [piece.plain for piece in self.pieces]}
         return json.dumps(plain, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 

@@ -19,8 +19,10 @@ from typing import NamedTuple
 
 from lib import check
 from lib.description import to_toml
-from lib.ladder import Piece, add, evaluate, read
+from lib.ladder import Evidence, Piece, add, evaluate, read
+from lib.ladder.evidence import PLANTED
 from lib.ladder.verdicts import Verdict
+from lib.pilot.faults import FAULTS
 from lib.pilot.pilot import DEVICES, scale_down
 
 MODULES = MappingProxyType({1: "unit", 2: "one_batch", 3: "one_device", 4: "one_node"})  # each has `measure`
@@ -82,12 +84,10 @@ def climb(run, path, numbers, report, *, seed=0, again=False, limit_seconds=LIMI
     """
     pilot = scale_down(run, seed)
     check.boolean(again=again)
-    check.scalar(limit_seconds=limit_seconds)
-    check.positive(limit_seconds=limit_seconds)
+    _check_limit(limit_seconds)
     add(path, run)  # refuses a bad file, or a folder that cannot be written, before any work
     for number in numbers:
-        check.integer(numbers=number)
-        check.at_most(max(MODULES), numbers=number)
+        _check_number(number)
         is_new = again or not any(piece.what == pilot.what for piece in read(path).of_rung(number))
         if is_new:
             report(f"rung {number}: a process of its own starts")
@@ -96,6 +96,34 @@ def climb(run, path, numbers, report, *, seed=0, again=False, limit_seconds=LIMI
         verdict = evaluate(run, read(path)).verdicts[number - 1]  # read anew: who climbs may have added a word
         yield Step(number, verdict, is_new)
         if verdict.failures:
+            return
+
+
+def faulty(run, name, numbers, report, *, seed=0, limit_seconds=LIMIT_SECONDS):
+    """Climb rungs in order with a planted fault, until one fails; a `Climb` after each.
+
+    Nothing is kept, and no file takes what was measured: it is no evidence of the run.
+
+    Args:
+        run, numbers, report, seed, limit_seconds: as in `climb`.
+        name: of the fault, in `lib.pilot.faults.FAULTS`.
+
+    Raises:
+        TypeError, ValueError, TimeoutError, RuntimeError: as `climb`.
+    """
+    pilot, pieces = scale_down(run, seed), ()
+    check.choice(tuple(FAULTS), plant=name)
+    if name == "tied-apart" and not run.shape.tied:
+        raise ValueError(f"plant = {name!r}: a fault of a tied model, and the run's has a head of its own")
+    _check_limit(limit_seconds)
+    for number in numbers:
+        _check_number(number)
+        report(f"rung {number}: a process of its own starts, with a fault")
+        asked = {"run": to_toml(run), "rung": number, "seed": seed, "plant": name}
+        pieces += (_piece(run, number, f"{PLANTED} {name}: {pilot.what}", _asked(asked, report, limit_seconds)),)
+        found = evaluate(run, Evidence(run=run.plain, pieces=pieces))
+        yield found
+        if found.verdicts[number - 1].failures:
             return
 
 
@@ -118,6 +146,16 @@ def looked_at(run, path, seen, *, seed=0):
     what = f"a person's word on the text: {scale_down(run, seed).what}"
     piece = _piece(run, TEXT_RUNG, what, {"measured": {"batches_inspected": float(seen)}})
     return evaluate(run, add(path, run, piece)).verdicts[TEXT_RUNG - 1]
+
+
+def _check_limit(limit_seconds):
+    check.scalar(limit_seconds=limit_seconds)
+    check.positive(limit_seconds=limit_seconds)
+
+
+def _check_number(number):
+    check.integer(numbers=number)
+    check.at_most(max(MODULES), numbers=number)
 
 
 def _piece(run, number, what, found):

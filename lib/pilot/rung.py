@@ -1,7 +1,8 @@
 """Run as a process of its own, `python -m lib.pilot.rung`: climbs one rung and prints what it measured.
 
 How many devices a CPU shows is settled before JAX starts, so the asking process, `lib.pilot.climb`, cannot do this. In
-come the run's file, rung and seed as JSON; out go lines of JSON, each with a word of progress, the last with the rest.
+come the run's file, rung, seed and perhaps a fault to plant, as JSON; out go lines of JSON, each with a word of
+progress, the last with the rest.
 """
 
 import importlib
@@ -11,26 +12,30 @@ import platform
 import signal
 import sys
 import threading
+from contextlib import nullcontext
 from importlib.metadata import PackageNotFoundError, version
 
 from lib.description import parse
 from lib.pilot.climb import MODULES
+from lib.pilot.faults import planted
 from lib.pilot.pilot import scale_down
 
 _PACKAGES = ("jax", "jaxlib", "optax", "orbax-checkpoint", "numpy", "training-run-handbook")
 
 
-def climbed(run, rung, seed):
+def climbed(run, rung, seed, plant=None):
     """What a rung measured, with versions and machine, as plain data.
 
     Args:
         run: the text of a run's file.
         rung: 1 to 4.
         seed: of the pilot.
+        plant: a fault that it has meanwhile, by name.
     """
     pilot = scale_down(parse(run), seed)
     measure = importlib.import_module(f"lib.pilot.{MODULES[rung]}").measure
-    measured = measure(pilot, lambda line: _print({"say": line}))
+    with planted(plant) if plant else nullcontext():
+        measured = measure(pilot, lambda line: _print({"say": line}))
     return {"measured": measured, "versions": _versions(), "machine": _machine()}
 
 
