@@ -1,5 +1,6 @@
 """The numbers that the chapter on the pilot ladder shows, recomputed by hand from published ones, without `lib`."""
 
+import json
 import re
 
 import pytest
@@ -42,6 +43,40 @@ def test_the_rates_of_published_clusters(chapter):
     opt = 1024 * 56 * 24 / 90  # GPU-hours between restarts
     assert found["opt_ratio"] == approx(LLAMA / opt)
     assert found["opt_lost"] == approx(opt / 2048 * 0.1 * 60)
+
+
+def measured(root, name):
+    return json.loads((root / f"lib/data/pilots/{name}.json").read_text())
+
+
+def test_what_was_recorded_is_what_is_said(chapter, root):
+    found, _ = chapter
+    sound = {}
+    for piece in measured(root, "sound")["pieces"]:
+        sound |= piece["measured"]
+    leaking = measured(root, "faults")["measured"]["mask-leak"]
+    assert found["steps_sound"] == sound["one_batch_steps"] > found["steps_leaking"]
+    assert found["steps_leaking"] == leaking["2"]["one_batch_steps"]
+    assert found["leak"] == leaking["1"]["mask_leak"] > 0
+    assert found["start_error"] == sound["initial_loss_error"] < 0.1
+    ways = ("data_parallel", "fsdp", "tensor", "sequence")
+    assert found["apart"] == max(sound[f"{way}_difference"] for way in ways) < 1e-5
+    assert (found["highest"], found["n_faults"], found["vocabulary"]) == (2, 8, 64)
+
+
+def test_the_log_s_slower_steps_and_what_they_cost(chapter):
+    found, _ = chapter
+    assert found["measured_mfu"] == approx(0.4 / 1.15, rel=5e-3)
+    days = 6 * 1_235_814_400 * 1e12 / (64 * 989.4e12 * 0.4) / 86_400
+    assert found["planned_days"] == approx(days / 0.9)
+    # 30,000 steps as planned, the rest 15% longer; failures go on at the rate that was seen.
+    steps, seen = 476_837, 150_000
+    lost = (2 / 24 + days * 300 * 1.15 / steps) / seen
+    step = days / steps
+    by_hand = 30_000 * step + (steps - 30_000) * 1.15 * step + lost * steps
+    assert found["forecast_days"] == approx(by_hand, rel=0.03)
+    assert found["seen_goodput"] == approx(0.95, abs=0.01)
+    assert found["broken"] == "utilization"
 
 
 def test_how_likely_a_fault_must_be_for_the_climb_to_pay(chapter):

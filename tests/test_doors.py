@@ -554,6 +554,7 @@ EXCEPTIONS = {
     **_same(integer(50, 0), "logs.made_up.made_up.last_step logs.made_up.made_up.every"),
     **_same(integer(50, 0).or_none(), "logs.made_up.made_up.killed_at logs.made_up.made_up.spike_at"),
     "logs.made_up.made_up.slower": number(0.1, -1),
+    "pilot.recorded.faulty.name": word("mask-leak"),
     **_same(number(0.0).or_none(), "ladder.thresholds.Threshold.at_least ladder.thresholds.Threshold.at_most"),
     "ladder.thresholds.Threshold.margin.value": Kind(1.0, NO_NUMBER),
     **_same(Kind("USD", NO_TEXT), "description.expectations.Expectation.unit ladder.thresholds.Threshold.unit"),

@@ -1,4 +1,4 @@
-"""The ladder that was climbed once and kept: it is of the run beside it, and waits for a person to look."""
+"""The ladder that was climbed once and kept: it is of the run beside it, and each planted fault fails its rung."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 from lib.ladder import evaluate
 from lib.pilot import recorded
+from lib.pilot.faults import FAULTS
 from lib.pilot.pilot import scale_down
 
 
@@ -21,14 +22,50 @@ def test_the_sound_pilot_fails_nothing_and_waits_for_a_person(sound):
     assert sound.verdicts[3].words == "not passed: one device is not, below it"
 
 
-def test_the_records_are_of_today_s_pilot():
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_fails_the_rung_that_has_to_catch_it_and_no_other(name):
+    verdicts = recorded.faulty(name).verdicts
+    assert [verdict.rung.number for verdict in verdicts if verdict.failures] == [FAULTS[name].rung]
+
+
+def test_a_leaking_mask_learns_its_batch_faster(sound):
+    steps = [
+        next(one.value for one in found.verdicts[1].judgements if one.threshold.name == "one_batch_steps")
+        for found in (recorded.faulty("mask-leak"), sound)
+    ]
+    assert steps[0] < steps[1]
+
+
+def test_the_records_are_of_today_s_pilot(sound):
     what = scale_down(recorded.run()).what
-    for piece in recorded.evidence().pieces:
-        assert piece.what == what
-        assert piece.machine["accelerator"] == "cpu"
+    pieces = recorded.evidence().pieces
+    assert {piece.what for piece in pieces} == {what}
+    assert {piece.machine["accelerator"] for piece in pieces} == {"cpu"}
+    assert recorded._faults()["what"] == what
+
+
+def test_what_a_fault_measured_is_never_written_as_evidence():
+    run, found = recorded.run(), recorded._faults()
+    with pytest.raises(ValueError, match="what a sound pilot did"):
+        recorded.ladder.Evidence(
+            run=run.plain,
+            pieces=(
+                recorded.ladder.Piece(
+                    rung=1,
+                    what=f"{recorded.PLANTED} mask-leak: {found['what']}",
+                    measured=found["measured"]["mask-leak"]["1"],
+                    run_digest=run.digest,
+                    time=found["time"],
+                ),
+            ),
+        ).to_json()
 
 
 def test_no_record_names_a_person_s_machine():
-    text = json.dumps([piece.plain for piece in recorded.evidence().pieces])
-    assert "/home" not in text
-    assert "/tmp" not in text
+    for text in (recorded.evidence().to_json(), json.dumps(recorded._faults())):
+        assert "/home" not in text
+        assert "/tmp" not in text
+
+
+def test_the_table_has_a_row_for_each_fault():
+    assert [row[1] for row in recorded.caught().rows] == [str(fault.rung) for fault in FAULTS.values()]
