@@ -16,6 +16,7 @@ FACES |= {f"lib.pilot.{name}" for name in ("checkpoint", "lower", "mesh", "model
 FACES |= {
     f"lib.pilot.{name}" for name in ("one_batch", "one_device", "one_node", "rung", "unit")
 }  # and so do the rungs
+FACES |= {"lib.pilot.small_train"}
 
 _JAX = r"(?m)^\s*(import|from) (jax|optax|orbax)\b"
 

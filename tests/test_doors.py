@@ -28,6 +28,8 @@ from lib.corpus import FACTS, corpus
 from lib.description import Expectations, RunDescription
 from lib.exercises import ASSIGNMENTS, QUESTIONS, cases
 from lib.fit import OBJECTIVES, approach_2, bootstrap, fit_law, hold_out, isoflop_runs, parabola
+from lib.fit.floor import Floor
+from lib.fit.forecast import forecast
 from lib.fit.report import report
 from lib.grading.jail import NO_JAIL
 from lib.grading.record import CaseResult, QuestionResult, Record
@@ -47,6 +49,8 @@ from lib.memory.measured import MEASURED
 from lib.memory.profiles import MEGATRON
 from lib.memory.timeline import timeline
 from lib.pilot.pilot import scale_down
+from lib.pilot.small_logs import read_logs
+from lib.pilot.small_runs import SmallRun
 from lib.pilot.tensors import tensors
 from lib.plan import A100_FORTNIGHT, Line, Plan
 from lib.readiness import ITEMS, Statement, review
@@ -61,6 +65,7 @@ from lib.recipe.published_runs import COMPARABLE, habit, published_run
 from lib.recipe.schedules import Schedule
 from lib.recipe.seed_recipes import any_scale
 from lib.recipe.small_runs import SmallRuns
+from lib.runs import of_law
 from lib.runs.identifiability import Design
 from lib.scaling import FACTS as LAW_ROWS
 from lib.scaling import law
@@ -96,6 +101,7 @@ ELSEWHERE += tuple(
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 GRADING = ("batch", "conversation", "doctor", "grader", "jailed", "release", "results", "submissions")
 ELSEWHERE += tuple(f"grading.{name}" for name in GRADING)  # tested with submissions, folders and jails
+ELSEWHERE += ("pilot.small_logs", "pilot.small_train")  # tested with files; the second starts JAX
 # What judges takes any value at all, and has tests that send it; chapters' questions are made by hand.
 CHAPTERS = ("worked_example", "four_functions", "chips_to_flops", "how_big_how_long", "what_one_number_hides")
 CHAPTERS += ("fitting", "memory_ledger", "sizing", "recipes", "pilot_ladder", "readiness_review")
@@ -176,6 +182,8 @@ SWITCH = Kind(True, (None, 0, 1, "True", np.bool_(True)))
 SHOWN = Kind(None, None)
 SHOW = ("number", "roughly", "power", "count", "bytes", "seconds")
 
+GROWING = [1e7 * 2**k for k in range(6)]
+
 # One instance of every dataclass: its fields are the arguments that are spoilt one by one.
 EXAMPLES = (
     A100_FORTNIGHT,
@@ -237,6 +245,9 @@ EXAMPLES = (
     LINE := approach_2(TABLE),
     report(TABLE, n_starts=3, n_resamples=10),
     parabola((1e8, 1e9, 1e10), (3.0, 2.0, 3.0)),
+    FLOOR := Floor(value=1.69, error=0.03, source="text"),
+    FORECAST := forecast(of_law(LAW, GROWING, [20 * n for n in GROWING]), FLOOR, CHINCHILLA, n_resamples=100),
+    SmallRun(width=16, peak_lr=0.02),
     LAYOUT := Layout(data=8, tensor=2, pipeline=2, interleave=2, micro_batches=4, layers_per_stage=(8, 8, 8, 8)),
     LAYOUT_RULES[0],
     place(LLAMA, LAYOUT)[0],
@@ -693,6 +704,19 @@ EXCEPTIONS = {
     **_same(instance(FIT), "fit.resampling.bootstrap.fit fit.resampling.refit.fit"),
     **_same(instance(FIT), "fit.resampling.Bootstrap.fit fit.holdout.HoldOut.fit"),
     "fit.isoflop.Parabola.curvature": positive(0.1),
+    "fit.floor.Floor.error": number(0.03, -1),
+    "fit.floor.law_floor.name": word("Hoffmann 2022"),
+    **_same(instance(FLOOR), "fit.forecast.Forecast.floor fit.forecast.forecast.floor"),
+    **_same(instance(CHINCHILLA), "fit.forecast.Forecast.target fit.forecast.forecast.target"),
+    **_same(instance(FORECAST.runs), " ".join(f"fit.forecast.{n}.runs" for n in ("Forecast", "forecast", "ratio_of"))),
+    "fit.forecast.Forecast.constants": Kind(FORECAST.constants, (None, 5, "text", (5,))),
+    "fit.forecast.Forecast.ends.level": number(0.8, 0, -0.1, 1.1, 45, 1),
+    **_same(integer(100, 0, 99, 10**9), "fit.forecast.forecast.n_resamples fit.forecast.recorded.n_resamples"),
+    "fit.forecast.recorded.logs": Kind(read_logs(), (None, 5, (), (5,))),
+    "pilot.words.word_batch.seq_len": integer(80, 0, 7),
+    "pilot.small_runs.SmallRun.width": integer(16, 0),
+    "pilot.small_runs.transferred.width": integer(16, 0),
+    **_same(word("check"), "pilot.small_runs.SmallRun.role pilot.small_runs.transferred.role"),
     "fit.isoflop.Parabola.loss": number(2.0),
     "fit.resampling.bootstrap.executor": Kind(None, (5, True, "processes", object())),
     "fit.resampling.refit.number": integer(0),

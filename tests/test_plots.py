@@ -17,8 +17,10 @@ from lib import plots
 from lib.architecture import model
 from lib.compute import counts
 from lib.fit import fit_law, hold_out, isoflop_runs, parabola
+from lib.fit.forecast import recorded
 from lib.ladder import evaluate
 from lib.ladder.made_up import made_up
+from lib.pilot.small_logs import read_logs
 from lib.plan import PLANS
 from lib.plots.axes import tick_text, ticks
 from lib.plots.labels import _spread
@@ -101,6 +103,7 @@ PICTURES |= {
         [("C4", *FITS[0][1:]), ("Pile", FITS[0][1], None)]
     ),
     "residuals": lambda: plots.residuals(FITS),
+    "loss forecast": lambda: plots.loss_forecast(*recorded(read_logs(), n_resamples=100)),
     "run plane": lambda: plots.run_plane([(name, suite(name)) for name in ("Cerebras-GPT", "Pythia")]),
     "parabola": lambda: plots.isoflop_parabola(
         law("Hoffmann 2022"), ONE_BUDGET, parabola(ONE_BUDGET.n_params, ONE_BUDGET.loss)

@@ -12,6 +12,7 @@ import click
 from lib.check import did_you_mean, listed, plain_name, short
 from lib.cli.course_command import course
 from lib.cli.fit_command import fit
+from lib.cli.forecast_command import forecast, small_runs
 from lib.cli.log_command import log
 from lib.cli.model_command import model
 from lib.cli.pilot_command import pilot
@@ -184,6 +185,12 @@ main.add_command(pilot)
 
 
 main.add_command(review)
+
+
+main.add_command(forecast)
+
+
+main.add_command(small_runs)
 
 
 main.add_command(course)

@@ -52,7 +52,7 @@ def fit(path, as_json, plot, **given):
         columns = {name: given.pop(name) for name in COLUMNS}
         units = {name: given.pop(name) for name in ("params_in", "tokens_in", "loss_in")}
         runs, notes = read_runs(path, **units, **{name: word for name, word in columns.items() if word is not None})
-        _check_plot(plot)
+        check_plot(plot)
         reports, refused = _reports(runs, **given)
     except (TypeError, ValueError) as error:
         raise click.UsageError(" ".join(_as_options(str(error)).split())) from None
@@ -66,7 +66,8 @@ def _as_options(message):
     return re.sub(r"\bn_(starts|resamples) = ", r"\1 = ", message).replace("n_held = ", "hold_out = ")
 
 
-def _check_plot(plot):
+def check_plot(plot):
+    """Refuse a name that no picture can be written to, before any work is done."""
     if plot is not None and Path(plot).suffix.lower() != ".svg":
         raise ValueError(f"--plot = {plot!r}: a file name that ends in .svg")
     if plot is not None and not Path(plot).absolute().parent.is_dir():
@@ -134,8 +135,12 @@ def _whole(name, text):
 def _draw(plot, reports):
     from lib.plots.fits import fit_sheet
 
-    text = fit_sheet([(found.name if len(reports) > 1 else "", found.fit, found.held) for found in reports])
-    beside = Path(f"{plot}.part")  # so that a full disk leaves no half of a picture, and keeps the old one
+    write_plot(plot, fit_sheet([(found.name if len(reports) > 1 else "", found.fit, found.held) for found in reports]))
+
+
+def write_plot(plot, text):
+    """Write a picture, whole or not at all: a full disk leaves no half of one, and keeps the old one."""
+    beside = Path(f"{plot}.part")
     try:
         if Path(plot).is_dir():
             raise IsADirectoryError(None, "Is a directory")

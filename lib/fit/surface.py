@@ -58,11 +58,11 @@ class Surface:
             return clipped @ (residual - 0.5 * clipped), clipped
         return residual @ residual, 2 * residual
 
-    def minimum(self, starts):
+    def minimum(self, starts, bounds=_BOUNDS):
         """(objective, theta) of every start, each run to its end; the best first."""
         # Matrices of five by twenty are too small to share out: with several threads a fit takes ten times as long.
         with _THREADS.limit(limits=1):
-            found = [minimize(self, s, jac=True, method="L-BFGS-B", bounds=_BOUNDS, options=_OPTIONS) for s in starts]
+            found = [minimize(self, s, jac=True, method="L-BFGS-B", bounds=bounds, options=_OPTIONS) for s in starts]
         return sorted(((float(o.fun) / _SCALE, o.x) for o in found), key=lambda pair: pair[0])
 
     def starts(self, number, rng):
@@ -79,6 +79,12 @@ class Surface:
         data = math.log(law.B) - law.beta * self.means[1]
         terms = [term - self.unit for term in (size, data, math.log(law.E))]
         return np.clip([*terms, law.alpha, law.beta], _BOUNDS.lb, _BOUNDS.ub)
+
+    def one_term(self, floor):
+        """Bounds that leave E + A / N^alpha alone, E being given; the other term is too small to be seen."""
+        fixed = {1: math.log(FLOOR_TERM), 2: math.log(floor) - self.unit, 4: LEAST_EXPONENT}
+        ends = [[fixed.get(k, end) for k, end in enumerate(side)] for side in (_BOUNDS.lb, _BOUNDS.ub)]
+        return Bounds(*map(np.array, ends))
 
     def constants(self, theta):
         """E, A, B, alpha and beta by name, as plain floats."""

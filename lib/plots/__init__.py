@@ -10,6 +10,7 @@ from lib.plots.choices import life_costs, regrets, repeated
 from lib.plots.designs import isoflop_parabola, run_plane
 from lib.plots.fits import fit_sheet, loss_against_prediction, residuals
 from lib.plots.flops import token_flops
+from lib.plots.forecasts import loss_forecast
 from lib.plots.ladder import ladder
 from lib.plots.laws import tokens_per_param, valley
 from lib.plots.matmul import matmul_six
@@ -37,6 +38,7 @@ __all__ = [
     "ladder",
     "life_costs",
     "loss_against_prediction",
+    "loss_forecast",
     "loss_surface",
     "matmul_six",
     "missed",

@@ -14,8 +14,8 @@ FAULTS = {
     "a learning rate 100 times too high": 2,
     "text cut by another tokenizer": 3,
     "gradients not averaged over GPUs": 4,
-    "one random seed on all tensor ranks": 4,
-    "a resume that forgets the data position": 4,
+    "one seed on all tensor ranks": 4,
+    "a resume that forgets its data": 4,
     "checkpoints that cannot be read": 5,
     "a loss off its planned slope": 6,
 }
@@ -175,7 +175,7 @@ WHAT_IFS = (
             Choice(
                 name="fault",
                 label="fault",
-                start="one random seed on all tensor ranks",
+                start="one seed on all tensor ranks",
                 options=tuple(FAULTS),
                 aliases=("bug", "rung"),
                 help="each is shown by its rung",
