@@ -1,5 +1,6 @@
 """Logs: every form is read, what is not sound is told with its line, and what the log shows is what the run did."""
 
+import json
 import math
 import random
 from dataclasses import replace
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from lib.logs import Report, parse, read
 from lib.logs.fields import field_of
 from lib.logs.stability import spikes
+from lib.whatif.log_card import log_dict, log_view
 from tests import logged
 
 STEPS = logged.run(60)
@@ -266,3 +268,38 @@ def test_devices_and_missing_files_are_refused(tmp_path):
     ):
         with pytest.raises(ValueError, match=told):
             read(path)
+
+
+ODD = st.sampled_from(
+    (None, True, [], {}, {"loss": 1.0}, "x", "nan", "7", math.nan, math.inf, -math.inf, 1e300, 10**40, -1)
+)
+NAMES = st.sampled_from(
+    (
+        "step",
+        "loss",
+        "time",
+        "step_time",
+        "tokens",
+        "samples",
+        "tps",
+        "data_time",
+        "rank",
+        "eval_runtime",
+        "save_time",
+        "x",
+    )
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 59), NAMES, ODD), min_size=1, max_size=8))
+def test_odd_values_in_any_field_are_told_and_harm_no_other_line(odd):
+    records = [json.loads(line) for line in logged.json_lines(STEPS).splitlines()]
+    for place, name, value in odd:
+        records[place][name] = value
+    found = report_of("".join(f"{json.dumps(record)}\n" for record in records))
+    spoilt = {place for place, *_ in odd}
+    kept = {entry.line - 1 for entry in found.log.entries}
+    assert set(range(60)) - spoilt <= kept
+    assert json.dumps(log_dict(found), allow_nan=False)
+    assert log_view(found).rows

@@ -145,7 +145,7 @@ class AgainstPlan:
             return reported(speed, counted.measure, counted, run.shape, float(run.layout.seq_len))
         except ValueError as error:
             raise ValueError(
-                f"{speed:,.0f} tokens/s of one GPU, as the log has it, are not of this cluster: {error}"
+                f"{speed:,.6g} tokens/s of one GPU, as the log has it, are not of this cluster: {error}"
             ) from None
 
     @cached_property

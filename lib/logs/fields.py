@@ -143,18 +143,25 @@ def entry_of(line, named):
     found = {}
     for name, field, factor in told:
         value = named[name]
-        if type(value) is not float:
-            value = seconds_of_day(value) if field == "time" else number(value)
+        if field == "time":
+            value = seconds_of_day(value)
+        elif type(value) is not float:
+            value = number(value)
         if value is not None and field not in found:
             found[field] = value * factor
-    return _entry(line, named, found, [(kind, number(named[name])) for name, kind in took], evaluates)
+    return _entry(line, named, found, [(kind, _seconds(named[name])) for name, kind in took], evaluates)
+
+
+def _seconds(value):
+    took = number(value)
+    return took if took is not None and 0 <= took < math.inf else None
 
 
 def _entry(line, named, found, events, evaluates):
     step = found.pop("step", None)
     if evaluates and not any(kind == EVALUATION for kind, _ in events):
         events.append((EVALUATION, None))
-    if step is None or not 0 <= step < math.inf or step != int(step):
+    if step is None or not 0 <= step <= check.EXACT or step != int(step):
         told = tuple(Event(line, kind, None, took, found.get("time")) for kind, took in events)
         return None, told, "" if told or not found else "no step that is a whole number"
     told = tuple(Event(line, kind, int(step), took, found.get("time")) for kind, took in events)

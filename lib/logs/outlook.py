@@ -15,6 +15,7 @@ from lib.logs.report import Report
 LEVEL = 0.95
 _DRAWS, _SEED = 2000, 20261130
 _POINTS = 50
+_NO_LOSS = 1e6  # nats: beyond it a number is a slip of the log, and its square would overflow
 _EXPONENTS = tuple(0.05 * 1.09**k for k in range(41))  # 0.05 to 1.6: tokens' exponents of published laws and beyond
 
 
@@ -240,10 +241,10 @@ def quantiles(draws):
 def final_loss(report, total_steps, exponent, warmup_steps=0.0):
     """The loss at the last step: L = E' + B' D^-beta through the last part of the log, level and slope fitted.
 
-    Lines are put together into 20 blocks, which are taken for independent. For each exponent that the blocks do not
-    refuse (its residual sum of squares within an F-test of 95 % of the least) the line through them gives an interval
-    for the mean of one more block, at the end of the run; the answer is their union. The best value is that of the
-    law's exponent if it is among them, or else of the one that fits best.
+    Lines outside spikes are put together into 20 blocks, which are taken for independent. For each exponent that the
+    blocks do not refuse (its residual sum of squares within an F-test of 95 % of the least) the line through them gives
+    an interval for the mean of one more block, at the end of the run; the answer is their union. The best value is that
+    of the law's exponent if it is among them, or else of the one that fits best.
 
     Args:
         report: a `Report`.
@@ -264,8 +265,7 @@ def final_loss(report, total_steps, exponent, warmup_steps=0.0):
     check.integer(total_steps=total_steps)
     check.positive(exponent=exponent)
     check.non_negative(warmup_steps=warmup_steps)
-    told = [(float(e.step), e.loss) for e in report.kept if e.loss is not None and math.isfinite(e.loss) and e.step > 0]
-    reason, told = _fitted_lines(told, total_steps, warmup_steps)
+    reason, told = _fitted_lines(_calm_losses(report), total_steps, warmup_steps)
     if reason:
         return Outlook(reason=reason)
     if told[-1][0] >= total_steps:
@@ -286,6 +286,17 @@ def final_loss(report, total_steps, exponent, warmup_steps=0.0):
     if low <= 0:
         return Outlook(reason="the log does not hold the slope: a loss of nothing lies inside the interval")
     return Outlook(best=chosen.at_end, low=low, high=high, covers=covers)
+
+
+def _calm_losses(report):
+    """(step, loss) of the lines outside spikes that are over: the run went on from them as if they had not been."""
+    spikes = {spike.step: spike.until for spike in report.spikes if spike.until is not None}
+    told, until = [], 0
+    for entry in report.kept:
+        until = spikes.get(entry.step, until)
+        if entry.step >= max(1, until) and entry.loss is not None and abs(entry.loss) < _NO_LOSS:
+            told.append((float(entry.step), entry.loss))
+    return told
 
 
 def _fitted_lines(told, total_steps, warmup_steps):

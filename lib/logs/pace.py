@@ -248,7 +248,8 @@ def _stalls(made, usual):
 
 
 def _data_wait(found, usual):
-    told = [(e.data_seconds, e.seconds or usual) for e in found.kept[1:] if e.data_seconds is not None]
+    waits = [e for e in found.kept[1:] if e.data_seconds is not None and 0 <= e.data_seconds < math.inf]
+    told = [(e.data_seconds, e.seconds if e.seconds and 0 < e.seconds < math.inf else usual) for e in waits]
     return math.fsum(wait for wait, _ in told) / math.fsum(step for _, step in told) if told else None
 
 

@@ -20,12 +20,12 @@ from lib.logs.times import stamp_of
 
 NOTHING = (None, (), "")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
-_RANK = re.compile(r"^\s*(?:\[rank(\d+)\]|(\d+)): ?")  # torchrun's and srun's labels
+_RANK = re.compile(r"^\s*(?:\[rank(\d{1,9})\]|(\d{1,9})): ?")  # torchrun's and srun's labels
 _NUMBER = r"(-?(?:\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|nan|inf))"
 _MILLI = 1e-3
 _GIB = 2.0**30
 
-_ITERATION = re.compile(r"\biteration\s+(\d+)\s*/\s*\d+ *\|")
+_ITERATION = re.compile(r"\biteration\s+(\d{1,15})\s*/\s*\d+ *\|")
 _MEGATRON = {
     "consumed samples": ("samples", 1.0),
     "elapsed time per iteration (ms)": ("seconds", _MILLI),
@@ -38,13 +38,13 @@ _MEGATRON = {
 }
 _MEGATRON_PARTS = re.compile(rf"\| +({'|'.join(map(re.escape, _MEGATRON))}): +(\S+) *(?=\|)")
 _MEGATRON_EVENTS = (
-    (re.compile(r"successfully saved checkpoint from iteration\s+(\d+)"), CHECKPOINT),
-    (re.compile(r"validation loss at iteration\s+(\d+)"), EVALUATION),
+    (re.compile(r"successfully saved checkpoint from iteration\s+(\d{1,15})"), CHECKPOINT),
+    (re.compile(r"validation loss at iteration\s+(\d{1,15})"), EVALUATION),
     (re.compile(r"\[before the start of training step\]()"), START),
 )
 _MEGATRON_TIMER = re.compile(r"(save-checkpoint|evaluate) \.+: \(?[\d.]+(?:, ([\d.]+)\))?")
 
-_TITAN = re.compile(rf"(?<!validate )\bstep: *(\d+) +loss: *{_NUMBER}(.*)")
+_TITAN = re.compile(rf"(?<!validate )\bstep: *(\d{{1,15}}) +loss: *{_NUMBER}(.*)")
 _TITAN_REST = re.compile(rf"(grad_norm|memory|tps): *{_NUMBER}", re.IGNORECASE)
 _TITAN_FIELDS = {
     "grad_norm": ("grad_norm", 1.0),
@@ -52,14 +52,16 @@ _TITAN_FIELDS = {
     "tps": ("tokens_per_second_per_gpu", 1.0),
 }
 _TITAN_SAVED = re.compile(r"Finished saving the checkpoint in ([\d.]+) ?s", re.IGNORECASE)
-_TITAN_EVALUATED = re.compile(r"validate step: *(\d+)")
-_TITAN_START = re.compile(r"Training starts at step (\d+)")
+_TITAN_EVALUATED = re.compile(r"validate step: *(\d{1,15})")
+_TITAN_START = re.compile(r"Training starts at step (\d{1,15})")
 
-_MAXTEXT = re.compile(rf"completed step: (\d+), seconds: {_NUMBER}(.*)")
+_MAXTEXT = re.compile(rf"completed step: (\d{{1,15}}), seconds: {_NUMBER}(.*)")
 _MAXTEXT_REST = re.compile(rf"(Tokens/s/device|(?<![\w-])loss): {_NUMBER}")
 _MAXTEXT_FIELDS = {"Tokens/s/device": "tokens_per_second_per_gpu", "loss": "loss"}
-_MAXTEXT_SAVED = re.compile(r"(?:Started an asynchronous checkpoint save for|Saved a checkpoint at) step (\d+)")
-_MAXTEXT_EVALUATED = re.compile(r"(?:eval metrics after step:|Completed eval after train step) (\d+)", re.IGNORECASE)
+_MAXTEXT_SAVED = re.compile(r"(?:Started an asynchronous checkpoint save for|Saved a checkpoint at) step (\d{1,15})")
+_MAXTEXT_EVALUATED = re.compile(
+    r"(?:eval metrics after step:|Completed eval after train step) (\d{1,15})", re.IGNORECASE
+)
 
 DEVICE = re.compile(r"capacity: (.+?) with [\d.]+GiB memory")  # torchtitan's components/metrics.py
 

@@ -42,9 +42,8 @@ def of_record(line, named):
         line: of the file.
         named: name -> value.
     """
-    for name in [name for name, value in named.items() if type(value) is dict]:
-        inner = named.pop(name)
-        named |= {(str(k) if field_of(str(k)) else f"{name}/{k}"): v for k, v in inner.items()}
+    if any(type(value) is dict for value in named.values()):
+        named = _flat(named)
     kind = named.get("event")
     if isinstance(kind, str) and kind.lower() in _STARTS:
         return None, (Event(line, START, None, None, None),), ""
@@ -53,6 +52,16 @@ def of_record(line, named):
         entry, events, wrong = entry_of(line, named | {f"{kind.lower()}_seconds": named.get("seconds")})
         entry = None if events else entry
     return entry, events, wrong
+
+
+def _flat(named):
+    """Values within values beside the others; what stands outside goes before what stands within."""
+    found = {name: value for name, value in named.items() if not isinstance(value, dict)}
+    for name, inner in named.items():
+        if isinstance(inner, dict):
+            told = {(str(k) if field_of(str(k)) else f"{name}/{k}"): v for k, v in inner.items()}
+            found = told | found
+    return found
 
 
 def trainer_state(text):

@@ -132,5 +132,6 @@ class Report:
 
 def _rise(told):
     """What a count that goes on and on gains a step, as usual."""
-    rises = [(t - s) / (b - a) for (a, s), (b, t) in pairwise(told) if b > a and t > s]
+    rises = [(t - s) / (b - a) for (a, s), (b, t) in pairwise(told) if b > a]
+    rises = [rise for rise in rises if 0 < rise < math.inf]
     return median(rises) if rises else None
