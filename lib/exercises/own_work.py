@@ -1,8 +1,9 @@
 """Whether an answer is the library's own function, as far as that can be seen.
 
 Recognised: a function of `lib`, one that wraps it (`partial`, `wraps`), and one whose code imports `lib` or names
-something of it, itself or through other functions. Not recognised: a copy of the text, and names put together while the
-code runs. So this is a reminder in the notebook; where points are given, the jail has no `lib`.
+something of it, itself or through other functions. Not recognised: a copy of the text, names put together while the
+code runs, an object of a class of one's own that can be called. So this is a reminder in the notebook; where points
+are given, the jail has no `lib`.
 """
 
 import functools
