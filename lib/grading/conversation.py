@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 
 from lib.grading.jail import LIBRARY, NO_JAIL
 from lib.grading.jailed.lines import EndedError, Lines, send
@@ -14,6 +15,7 @@ from lib.grading.jailed.values import LONGEST, UnfitError, thawed
 
 START_SECONDS = 30  # a container may take seconds
 ANSWER_SECONDS = 30  # beyond what the warden allows; it answers before, unless it was stopped
+LEAVE_SECONDS = 1  # for a jail to end by itself; then it is killed
 SECONDS = 4.0  # for one statement, and for one call
 LONGEST_LINE = 10 * LONGEST
 # What tools of containers look for; nothing else of the grader's environment goes near a submission.
@@ -112,15 +114,10 @@ class Conversation:
 
     def _start(self):
         self.nonce = secrets.token_hex(16)
-        self.process = subprocess.Popen(
-            self.jail.command(self.with_lib),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.complaints,
-            cwd=self.folder.name,
-            start_new_session=True,
-            env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
-        )
+        try:
+            self.process = self._opened()
+        except OSError as error:
+            raise JailError(f"{self.jail.name} does not start: {error.strerror}") from None
         self.lines = Lines(self.process.stdout.fileno(), LONGEST_LINE)
         paths = [f"{LIBRARY.parent}" if self.jail is NO_JAIL else "/allowed"] if self.with_lib else []
         job = {"nonce": self.nonce, "uid": self.jail.uid, "main": self.main, "cells": self.cells}
@@ -131,6 +128,17 @@ class Conversation:
             self._stop()
             raise JailError(f"{self.jail.name} does not start: {self._complaint()}") from None
 
+    def _opened(self):
+        return subprocess.Popen(
+            self.jail.command(self.with_lib),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.complaints,
+            cwd=self.folder.name,
+            start_new_session=True,
+            env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        )
+
     def _complaint(self):
         self.complaints.seek(0)
         lines = self.complaints.read(COMPLAINT).decode("utf-8", "replace").strip().split("\n")
@@ -140,10 +148,11 @@ class Conversation:
         if self.process is None:
             return
         with self.process as process:
-            try:
+            with suppress(OSError, subprocess.TimeoutExpired):
+                process.stdin.close()  # the warden ends its inmate, and itself
+                process.wait(LEAVE_SECONDS)
+            if process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                process.kill()
         self.process = None
 
 

@@ -1,7 +1,8 @@
 """Jails: what keeps a submission from the network, from files, from other processes, and from taking the machine.
 
 Each jail is a command that starts the program of `lib.grading.jailed` inside. The program limits memory, processes,
-files and CPU time of each inmate by itself; the jail takes away everything else.
+files and CPU time of each inmate by itself; the jail takes away everything else. A jail is as good as the kernel
+beneath it: grade where nothing else of value is, and keep that system up to date.
 """
 
 import os
