@@ -1,6 +1,7 @@
 """The numbers that the chapter on the pilot ladder shows, recomputed by hand from published ones, without `lib`."""
 
 import json
+import math
 import re
 
 import pytest
@@ -101,3 +102,16 @@ def test_every_letter_of_the_chapter_is_on_the_notation_page(root, chapter):
 def test_every_number_that_is_shown_is_glued_and_the_other_way_round(chapter):
     found, text = chapter
     assert set(re.findall(r"\{glue:text\}`(\w+)", text)) == set(found)
+
+
+def test_the_small_runs_and_the_one_that_was_held_out(chapter, root):
+    found, _ = chapter
+    logs = [path.read_text().splitlines() for path in sorted((root / "lib/data/small_runs").glob("*.jsonl"))]
+    runs = [json.loads(log[0]) | json.loads(log[-1]) for log in logs]
+    (held,) = [run for run in runs if run["role"] == "held out"]
+    compute = {run["n_params"] * run["n_tokens"] for run in runs if run["role"] == "small run"}
+    assert found["small_reached"] == held["eval_loss"]
+    assert found["small_low"] < held["eval_loss"] < found["small_high"]
+    assert found["small_decades"] == approx(math.log10(max(compute) / min(compute)))
+    assert found["small_beyond"] == approx(held["n_params"] * held["n_tokens"] / max(compute))
+    assert found["small_same"] < min(found["small_half"], found["small_double"])
