@@ -1,13 +1,11 @@
 """The ladder's first four rungs pass a sound pilot, and each planted fault fails on the rung that should catch it.
 
-Programs that are the same to the letter are compiled once. JAX's own cache would not do: eight devices that run
-programs which it read back may wait for each other for ever.
+Programs that are the same to the letter are compiled once.
 """
 
 from contextlib import ExitStack
 from dataclasses import replace
 
-import jax
 import pytest
 
 from lib.description import parse, to_toml
@@ -21,6 +19,7 @@ RUN = parse('tokens = "1T"\n[model]\nname = "llama-3.2-1b"\n[cluster]\naccelerat
 SMALL = {"n_layers": 1, "d_model": 32, "head_dim": 4, "d_ff": 64, "embedding_width": 32}
 RUNGS = {1: unit.measure, 2: one_batch.measure, 3: one_device.measure, 4: one_node.measure}
 SEEDS = (0, 1, 2)
+pytestmark = pytest.mark.usefixtures("compile_once")
 LOOKED_AT = {"batches_inspected": 1.0}  # by a person
 
 
@@ -35,21 +34,6 @@ def climb(*found):
     made = {"what": "a test", "run_digest": RUN.digest, "time": "2026-11-30T00:00:00+00:00"}
     pieces = tuple(Piece(rung=rung, measured=values, **made) for rung, values in found)
     return evaluate(RUN, Evidence(run=RUN.plain, pieces=pieces))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compile_once():
-    right, known = jax.stages.Lowered.compile, {}
-
-    def once(lowered):
-        text = lowered.as_text()
-        if text not in known:
-            known[text] = right(lowered)
-        return known[text]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jax.stages.Lowered, "compile", once)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ n_gpus = 64
 seq_len = {}
 """
 OTHERS = {name for name, m in MODELS.items() if m.moe or m.latent or m.n_mtp_layers or m.attention_sinks}
+OTHERS |= {name for name, m in MODELS.items() if not m.norms_outside_layers}
 KINDS = ("gated", "tied", "norm", "norms_per_layer", "norms_outside_layers", "qk_norm", "qkv_bias", "mlp_bias")
 
 
@@ -48,6 +49,11 @@ def test_a_pilot_is_of_its_models_kind_and_eight_devices_can_share_it(name):
 def test_a_part_that_the_pilot_does_not_build_is_refused_by_its_name_in_the_file(name):
     with pytest.raises(ValueError, match=r"^model\.(moe|latent) = .*: none, for the pilot builds no such part"):
         scale_down(described(name))
+
+
+def test_a_model_without_a_norm_behind_its_layers_is_refused_for_it_would_fail_rung_2_although_it_is_sound():
+    with pytest.raises(ValueError, match=r"^model\.norms_outside_layers = 0: 1 or 2, for a pilot norms"):
+        scale_down(described("OPT 350M"))
 
 
 def test_a_window_keeps_its_share_of_the_sequence():

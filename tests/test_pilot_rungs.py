@@ -1,6 +1,6 @@
 """Rungs 1 to 3 on a sound pilot: they pass with three seeds, and what they measure moves when the model is wrong.
 
-A compiler's cache is shared, so that the seeds after the first only trace.
+Programs that are the same to the letter are compiled once, so that the seeds after the first only trace.
 """
 
 from dataclasses import replace
@@ -19,6 +19,7 @@ RUN = parse(
 )
 SMALL = {"n_layers": 1, "d_model": 32, "head_dim": 4, "d_ff": 64, "embedding_width": 32}
 SEEDS = (0, 1, 2)
+pytestmark = pytest.mark.usefixtures("compile_once")
 
 
 def pilot(seed=0, **changed):
@@ -34,21 +35,8 @@ def verdict(rung, measured):
     ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """Programs that are compiled once for all seeds."""
-    settings = {"jax_compilation_cache_dir": str(tmp_path_factory.mktemp("jax"))}
-    settings |= {"jax_persistent_cache_min_compile_time_secs": 0.0, "jax_persistent_cache_min_entry_size_bytes": -1}
-    before = {name: getattr(jax.config, name) for name in settings}
-    for name, value in settings.items():
-        jax.config.update(name, value)
-    yield
-    for name, value in before.items():
-        jax.config.update(name, value)
-
-
 @pytest.fixture(scope="module")
-def measured():
+def measured(compile_once):
     """What rung 1 measures of each seed."""
     return {seed: unit.measure(pilot(seed), lambda line: None) for seed in SEEDS}
 
@@ -119,9 +107,9 @@ def test_a_loss_that_is_averaged_over_padding_is_seen():
 def test_tables_that_came_apart_and_files_that_change_a_bit_are_seen(monkeypatch):
     table = np.ones((4, 2), np.float32)
     apart = np.nextafter(table, np.float32(2))
-    monkeypatch.setattr(model, "output_table", lambda outside, shape: outside["head"])
-    assert unit._apart(pilot(), {"table": table, "head": table}) == 0
-    assert unit._apart(pilot(), {"table": table, "head": apart}) > 0
+    monkeypatch.setattr(model, "output_table", lambda outside: outside["head"])
+    assert unit._apart({"table": table, "head": table}) == 0
+    assert unit._apart({"table": table, "head": apart}) > 0
     assert unit._differing(table, apart) == table.size
     assert unit._differing(table, table.astype(np.float64)) == table.size
 

@@ -7,7 +7,7 @@ import jax
 
 from lib.description.limits import limit
 from lib.pilot import step
-from lib.pilot.unit import words
+from lib.pilot.unit import program, words
 
 _TELL = 50  # steps between two lines of progress
 
@@ -36,8 +36,9 @@ def losses(pilot, n_steps, enough, report):
         report: called with a line of progress now and then.
     """
     of = {"shape": pilot.shape, "optimizer": step.adamw(pilot.shape, pilot.learning_rate), "precision": pilot.precision}
-    state = jax.jit(lambda key: step.start(key=key, **of))(jax.random.key(pilot.seed))
-    one, batch, nats = jax.jit(lambda state, batch: step.step(state, batch, **of), donate_argnums=0), words(pilot), []
+    key, batch, nats = jax.random.key(pilot.seed), words(pilot), []
+    state = program(lambda key: step.start(key=key, **of), key)(key)
+    one = program(lambda state, batch: step.step(state, batch, **of), state, batch, donate_argnums=0)
     for number in range(1, n_steps + 1):
         state, now = one(state, batch)
         nats.append(float(now))

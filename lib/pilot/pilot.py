@@ -109,7 +109,8 @@ def scale_down(run, seed=0):
 
     Raises:
         TypeError: for something else.
-        ValueError: for a part that the pilot does not build, by name: a model without it would prove nothing.
+        ValueError: for a part that the pilot does not build, by name: a model without it would prove nothing; for a
+            model without a norm behind its layers.
 
     Source: `lib.recipe.lr_law.fitted`, a fit to published runs; sizes are choices of the handbook.
 
@@ -161,6 +162,11 @@ def _refuse(shape):
         tensors(shape)
     except ValueError as error:
         raise ValueError(f"model.{str(error).removeprefix('shape.')}") from None
+    if not shape.norms_outside_layers:
+        raise ValueError(
+            "model.norms_outside_layers = 0: 1 or 2, for a pilot norms what its layers read, and without a norm behind "
+            "the last its scores are too small to learn in the steps that rung 2 has"
+        )
 
 
 def _scaled(shape, seq_len):

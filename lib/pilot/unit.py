@@ -30,7 +30,7 @@ def measure(pilot, report):
         quantity -> number, names as in `lib.ladder.thresholds`.
     """
     key = jax.random.key(pilot.seed)
-    params = jax.jit(lambda key: model.initialise(pilot.shape, key))(key)
+    params = program(lambda key: model.initialise(pilot.shape, key), key)(key)
     batch = words(pilot)
     report("parameters and shapes")
     found = {"parameter_difference": _parameters(pilot, params), "shape_differences": _shapes(pilot, params, batch)}
@@ -54,6 +54,17 @@ def words(pilot, position=0):
         position: sequences read before.
     """
     return tuple(np.array(part, np.int32) for part in text.batch(pilot.seed, position, pilot.sequences, pilot.seq_len))
+
+
+def program(function, *arguments, **options):
+    """A function traced and compiled for arguments, anew at each call.
+
+    Args:
+        function: of arrays.
+        arguments: such as it will be called with.
+        options: of `jax.jit`.
+    """
+    return jax.jit(function, **options).lower(*arguments).compile()
 
 
 def _parameters(pilot, params):
@@ -82,8 +93,8 @@ def _leak(pilot, params, batch):
     first, place = batch[0][0], np.arange(pilot.seq_len)
     other = (first + 1) % pilot.shape.vocab_size
     changed = np.where(place[:, None] <= place, other, first)  # row t has other words from position t on
-    scores_of = jax.jit(lambda params, tokens: model.logits(params, pilot.shape, tokens))
-    scores = scores_of(large, np.concatenate([first[None], changed]))
+    words = large, np.concatenate([first[None], changed])
+    scores = program(lambda params, tokens: model.logits(params, pilot.shape, tokens), *words)(*words)
     moved = np.abs(scores[1:] - scores[0]).max(axis=-1)
     return float(np.where(place < place[:, None], moved, 0.0).max())
 
@@ -95,7 +106,7 @@ def _in_float64(pilot, params, batch):
     def loss(leaves, tokens, targets):
         return model.loss(tree.unflatten(leaves), pilot.shape, tokens, targets, dtype=jnp.float64)
 
-    both = jax.jit(jax.value_and_grad(loss))
+    both = program(jax.value_and_grad(loss), leaves, *batch)
     nats, gradients = both(leaves, *batch)
     return {
         "initial_loss_error": abs(float(nats) - math.log(pilot.shape.vocab_size)),
@@ -136,7 +147,7 @@ def _padding(loss, targets, seed):
 def _stepped(pilot, key, batch):
     optimizer = step.adamw(pilot.shape, pilot.learning_rate)
     of = {"shape": pilot.shape, "optimizer": optimizer, "precision": pilot.precision}
-    return jax.jit(lambda key, batch: step.step(step.start(key=key, **of), batch, **of)[0])(key, batch)
+    return program(lambda key, batch: step.step(step.start(key=key, **of), batch, **of)[0], key, batch)(key, batch)
 
 
 def _apart(outside):
