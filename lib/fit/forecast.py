@@ -252,7 +252,7 @@ def recorded(logs, n_resamples=400, seed=0):
     """The forecast of the run that was held out, from the small runs of the same making, and what it reached.
 
     Args:
-        logs: `lib.pilot.small_logs.Log`s, as `read_logs` gives them.
+        logs: a sequence of `lib.pilot.small_logs.Log`, as `read_logs` gives it.
         n_resamples, seed: as in `forecast`.
 
     Returns:

@@ -111,7 +111,7 @@ def table(logs, role="small run"):
     """The runs of one role, as a fit takes them.
 
     Args:
-        logs: `Log`s.
+        logs: a sequence of `Log`.
         role: one of `ROLES`.
 
     Returns:

@@ -101,7 +101,7 @@ def make(folder, say=lambda line: None):
         say: is given a line for each run.
 
     Returns:
-        The `Log`s, in the order in which they were made.
+        A list of `Log`, in the order in which they were made.
     """
     os.makedirs(folder, exist_ok=True)
     tuned = [SmallRun(width=small_runs.TUNED_WIDTH, peak_lr=rate, role="tuning") for rate in small_runs.RATES]
