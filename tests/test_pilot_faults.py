@@ -3,9 +3,12 @@
 Programs that are the same to the letter are compiled once.
 """
 
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from multiprocessing import get_context
 
+import numpy as np
 import pytest
 
 from lib.description import parse, to_toml
@@ -23,10 +26,18 @@ pytestmark = pytest.mark.usefixtures("compile_once")
 LOOKED_AT = {"batches_inspected": 1.0}  # by a person
 
 
-def measured(measure, seed=0):
+def small(seed=0):
     whole = scale_down(RUN, seed)
-    pilot = replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16, learning_rate=5e-3)
-    return measure(pilot, lambda line: None)
+    return replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16, learning_rate=5e-3)
+
+
+def measured(measure, seed=0):
+    return measure(small(seed), lambda line: None)
+
+
+def go_on(folder):
+    """What `second_half` returns, in a process that has the pilot from here."""
+    return one_node.second_half(small(), folder)
 
 
 def climb(*found):
@@ -91,6 +102,14 @@ def test_rung_4_and_none_below_it_catches(below, sound, name):
         found = climb(*below, (4, sound[0]), (4, measured(half)))
     assert found.highest == 3
     assert {one.threshold.name for one in found.next.failures} == failures
+
+
+def test_another_process_goes_on_from_a_checkpoint_to_the_bit(tmp_path):
+    losses, words = one_node.uninterrupted(small(), tmp_path)
+    with ProcessPoolExecutor(1, get_context("spawn")) as other:
+        again, read = other.submit(go_on, tmp_path).result(timeout=120)
+    np.testing.assert_array_equal(again, losses)
+    np.testing.assert_array_equal(read, words)
 
 
 def test_nothing_is_left_of_a_fault_that_was_planted():

@@ -58,27 +58,38 @@ def shared(pilot, report):
 def resumed(pilot, report):
     """The half of `measure` that is about a checkpoint: a sharded run with dropout, and one that starts from half-way.
 
-    Every loss and every token after the checkpoint is compared. What starts there has of the run only what the
-    checkpoint holds: it begins as a new run would, with the first key and the first words.
+    Every loss and every token after the checkpoint is compared.
     """
     report(f"{STEPS} steps with dropout, and the second half again from a checkpoint")
-    first = _first(pilot)
-    _, laid = _laid(pilot, "fsdp", dropout=pilot.dropout)
-    compiled = laid.step.lower(laid.state, laid.batch, None, first.key).compile()
-
-    def one(state, words, key):
-        return compiled(state, words, None, key)
-
-    progress, *_ = _train(one, first._replace(state=_put(first.state, laid.state)), pilot, STEPS // 2)
     with tempfile.TemporaryDirectory() as folder:
-        checkpoint.save(folder, progress)
-        loaded = checkpoint.load(folder, first._replace(state=laid.state))
-    _, losses, words = _train(one, progress, pilot, STEPS // 2)
-    _, again, other = _train(one, loaded, pilot, STEPS // 2)
+        losses, words = uninterrupted(pilot, folder)
+        again, other = second_half(pilot, folder)
     return {
         "resumed_loss_difference": float(np.max(np.abs(again - losses))),
         "resumed_data_difference": float(np.sum(other != words)),
     }
+
+
+def uninterrupted(pilot, folder):
+    """Losses and words of the second half of a run that leaves a checkpoint in a folder half-way."""
+    one, first, laid = _dropping(pilot)
+    progress, *_ = _train(one, first._replace(state=_put(first.state, laid.state)), pilot, STEPS // 2)
+    checkpoint.save(folder, progress)
+    return _train(one, progress, pilot, STEPS // 2)[1:]
+
+
+def second_half(pilot, folder):
+    """The same of a run that begins as a new one would, and has from the other what its checkpoint holds."""
+    one, first, laid = _dropping(pilot)
+    return _train(one, checkpoint.load(folder, first._replace(state=laid.state)), pilot, STEPS // 2)[1:]
+
+
+def _dropping(pilot):
+    """A sharded step with dropout, where a run begins, and how its state is to lie."""
+    first = _first(pilot)
+    _, laid = _laid(pilot, "fsdp", dropout=pilot.dropout)
+    compiled = laid.step.lower(laid.state, laid.batch, None, first.key).compile()
+    return lambda state, words, key: compiled(state, words, None, key), first, laid
 
 
 def _over(pilot, name, first):
