@@ -52,6 +52,14 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_runs, error):
     assert held >= 8
 
 
+def test_percentiles_are_stretched_by_what_seven_runs_leave_out():
+    found = forecast(small_runs(noise=0.005), KNOWN, TARGET, 100)
+    fitted, *others = [e + a * TARGET.compute_flops**-b for e, a, b in found.constants]
+    stretch = (7 / 5) ** 0.5 * 2.015 / 1.645  # Student's quantile of 5 degrees of freedom at 0.95, and the normal one
+    ends = [fitted + stretch * (end - fitted) for end in np.quantile(others, [0.05, 0.95])]
+    assert found.interval == pytest.approx(ends, rel=1e-4)
+
+
 def test_an_unsure_floor_widens_the_interval():
     runs = small_runs(noise=0.003)
     widths = []

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from lib.pilot import words
+from lib.pilot import small_train, words
 from lib.pilot.small_logs import parse_log, read_logs, table
 from lib.pilot.small_runs import RATES, RATIO, TUNED_WIDTH, WIDTHS, SmallRun, transferred
 
@@ -54,11 +54,9 @@ def test_the_recorded_runs_span_two_decades_and_fall():
 
 def test_the_beginning_of_the_smallest_run_made_again():
     """Compiles the real step, which takes most of its time: only so is the record known to be of this code."""
-    from lib.pilot.small_train import trained
-
     log = next(log for log in read_logs() if log.head["role"] == "small run")
     run = SmallRun(width=log.head["width"], peak_lr=log.head["peak_lr"])
-    _, lines = trained(run, most_steps=2)
+    _, lines = small_train.trained(run, most_steps=2)
     assert [line["lr"] for line in lines] == [line["lr"] for line in log.steps[:2]]
     assert [line["loss"] for line in lines] == pytest.approx([line["loss"] for line in log.steps[:2]], abs=2e-4)
     assert lines[0]["loss"] == pytest.approx(math.log(17), abs=0.01)
@@ -87,8 +85,6 @@ def test_a_folder_without_logs_is_told_how_to_make_them(tmp_path):
 
 
 def test_a_making_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
-    from lib.pilot import small_train
-
     recorded = {SmallRun(**{k: log.head[k] for k in ("width", "peak_lr", "role")}).file: log for log in read_logs()}
     made = []
 
