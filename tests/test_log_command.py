@@ -105,6 +105,19 @@ def test_it_is_drawn_with_the_thresholds_in(folder):
     assert (folder / "train.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_log_with_nothing_to_draw_is_refused_and_no_file_is_left(folder):
+    (folder / "speeds.jsonl").write_text("".join(f'{{"step": {s}, "tps": 7000}}\n' for s in range(9)))
+    assert "nothing to draw" in handbook("speeds.jsonl", "--plot", "x.svg", code=2)
+    assert not (folder / "x.svg").exists()
+
+
+def test_an_evaluation_is_told_by_its_own_seconds_where_the_log_has_no_clock(folder):
+    (folder / "state.json").write_text(logged.trainer_state(logged.run(60)))
+    said = " ".join(handbook("state.json").split())
+    assert "evaluations 12.5 s" in said
+    assert "on the clock not shown: no times of day" in said
+
+
 def test_tensorboard_missing_is_one_line_that_names_the_extra(folder, monkeypatch):
     (folder / "events.out.tfevents.1").write_bytes(logged.event_file(logged.run(60)))
     monkeypatch.setitem(sys.modules, "tensorboard.compat.proto", None)

@@ -12,6 +12,7 @@ from lib.logs.entries import CHECKPOINT, EVALUATION, Log
 from lib.logs.limits import log_limit
 from lib.logs.order import Course
 
+_PAUSES = (CHECKPOINT, EVALUATION)
 _FEWEST = 3  # steps of which a median is taken
 
 
@@ -190,7 +191,7 @@ def pace(log, found, step_tokens=None):
     if len(plain) < _FEWEST:
         plain = [s for s in made if s.seconds and not s.restart]
     if not plain:
-        return Pace(kept_steps=found.kept[-1].step - found.kept[0].step)
+        return Pace(kept_steps=found.kept[-1].step - found.kept[0].step, **_told_pauses(found))
     usual = median(s.seconds for s in plain)
     ordered = sorted(s.seconds for s in plain)
     share, rank = _stragglers(log)
@@ -202,7 +203,7 @@ def pace(log, found, step_tokens=None):
         kept_steps=found.kept[-1].step - found.kept[0].step,
         lost_seconds=found.lost_steps * usual,
         restart_seconds=math.fsum(_more(s, usual) for s in made if s.restart),
-        **_pauses(made, usual),
+        **(_pauses(made, usual) if found.clocked else _told_pauses(found)),
         stalls=tuple(_stalls(made, usual)),
         data_wait_share=_data_wait(found, usual),
         straggler_share=share,
@@ -215,10 +216,16 @@ def _more(stretch, usual):
     return 0.0 if stretch.wall is None else max(0.0, stretch.wall - stretch.steps * usual)
 
 
+def _told_pauses(found):
+    """Seconds of checkpoints and evaluations as the log tells them, where it has no clock."""
+    told = {kind: [e.seconds for e in found.events if e.kind == kind and e.seconds is not None] for kind in _PAUSES}
+    return {f"{kind}_seconds": math.fsum(seconds) if seconds else None for kind, seconds in told.items()}
+
+
 def _pauses(made, usual):
-    """Seconds of checkpoints and evaluations: by the clock where there is one, or else as the log tells."""
+    """Seconds of checkpoints and evaluations by the clock."""
     found = {}
-    for kind, other in (("checkpoint", "evaluation"), ("evaluation", "checkpoint")):
+    for kind, other in (_PAUSES, _PAUSES[::-1]):
         with_some = [s for s in made if getattr(s, f"{kind}s") and not s.restart]
         took = [_pause(s, getattr(s, f"{kind}s"), getattr(s, f"{other}s"), usual) for s in with_some]
         known = [seconds for seconds in took if seconds is not None]

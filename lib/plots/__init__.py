@@ -13,6 +13,7 @@ from lib.plots.flops import token_flops
 from lib.plots.forecasts import loss_forecast
 from lib.plots.ladder import ladder
 from lib.plots.laws import tokens_per_param, valley
+from lib.plots.logs import log_alt, log_pictures, log_sheet
 from lib.plots.matmul import matmul_six
 from lib.plots.memory import reading_errors
 from lib.plots.readiness import review_states
@@ -37,6 +38,9 @@ __all__ = [
     "isoflop_parabola",
     "ladder",
     "life_costs",
+    "log_alt",
+    "log_pictures",
+    "log_sheet",
     "loss_against_prediction",
     "loss_forecast",
     "loss_surface",

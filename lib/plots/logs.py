@@ -13,7 +13,7 @@ from lib.whatif.model import Axis, Chart, Reference, Series
 _FAR = 3  # times: on a linear axis the smaller could not be read
 _FINER = 2  # pixels of a point in a PNG
 _POINTS = 400  # a line: more than a picture has columns
-_STEP = Axis(label="step")
+_STEP = Axis(label="training (steps)")
 
 
 def log_pictures(report, most_step_seconds=None, loss_ends=None):
@@ -23,9 +23,15 @@ def log_pictures(report, most_step_seconds=None, loss_ends=None):
         report: a `lib.logs.Report`.
         most_step_seconds: the longest step that the plan's utilization allows, s; None without a plan.
         loss_ends: lowest and highest final loss as planned; None without a plan.
+
+    Raises:
+        ValueError: if the log tells nothing that can be drawn.
     """
-    charts = (_loss(report, loss_ends), _time(report, most_step_seconds), _norm(report))
-    return tuple((chart.title, chart_picture(chart)) for chart in charts if chart is not None)
+    charts = [_loss(report, loss_ends), _time(report, most_step_seconds), _norm(report)]
+    drawn = [chart for chart in charts if chart is not None]
+    if not drawn:
+        raise ValueError("nothing to draw: the log tells neither loss nor time nor gradient norm of two steps")
+    return tuple((chart.title, chart_picture(chart)) for chart in drawn)
 
 
 def log_alt(report):
@@ -117,7 +123,7 @@ def _norm(report):
     told = [(e.step, e.grad_norm) for e in report.kept if e.grad_norm is not None and 0 < e.grad_norm < math.inf]
     if len(told) < 2:
         return None
-    label = _axis("gradient norm", told)
+    label = _axis("gradient norm (of all weights)", told)
     return Chart(
         title="gradient norm", alt="Gradient norm over the steps.", x=_STEP, y=label, series=(_line("norm", told),)
     )

@@ -162,9 +162,10 @@ def _time_rows(pace):
 
 def _share(label, pace, seconds, group, counts=""):
     share = pace.share(seconds)
-    if seconds is None or share is None:
-        return Row(label=label, value=_NOT_SHOWN, group=group, convention=counts)
-    return Row(label=label, value=f"{show(seconds, 's')}, {share:.1%}", group=group, convention=counts)
+    told = "" if not seconds or share is not None else show(round(seconds, 3), "s")
+    if share is not None:
+        told = f"{show(round(seconds, 3), 's')}, {share:.1%}"
+    return Row(label=label, value=told or _NOT_SHOWN, group=group, convention=counts)
 
 
 def _stability_rows(report):
