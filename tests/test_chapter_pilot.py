@@ -78,6 +78,9 @@ def test_the_log_s_slower_steps_and_what_they_cost(chapter):
     assert found["forecast_days"] == approx(by_hand, rel=0.03)
     assert found["seen_goodput"] == approx(0.95, abs=0.01)
     assert found["broken"] == "utilization"
+    law = 1.8172 + 482.01 / 1_235_814_400**0.3478 + 2085.43 / 1e12**0.3658  # Besiroglu et al. 2024, Table 1
+    assert found["log_loss_low"] - 0.01 < law < found["log_loss_high"] + 0.01
+    assert (found["goodput_verdict"], found["loss_verdict"]) == ("undecided", "holds")
 
 
 def test_how_likely_a_fault_must_be_for_the_climb_to_pay(chapter):
