@@ -22,6 +22,8 @@ def test_without_measurements_the_measured_items_are_only_stated(chapter):
     assert (found["n_items"], found["n_verified"], found["n_stated"]) == (10, 7, 3)  # batches, measured, resume
     assert found["verified_5"] == 0
     assert found["renamed"] == 10
+    # Of the recorded ladder: nobody looked at the text, so the resume stands above it; and no target hardware.
+    assert found["real_verified"] == 7
 
 
 def test_the_holes_in_both_plans(chapter):

@@ -113,6 +113,12 @@ def test_a_measurement_above_a_broken_rung_verifies_nothing():
     assert "not passed: unit is not, below it" in why(found, "resume")
 
 
+def test_a_reason_is_given_once():
+    found = review(RUN, ALL, climbed(mask_leak=1.0))
+    assert [one.item.key for one in found.states if len(set(one.reasons)) < len(one.reasons)] == []
+    assert why(found, "resume").count("not passed: unit is not, below it") == 1
+
+
 def test_another_machine_does_not_verify_memory_and_speed():
     found = review(RUN, ALL, climbed(accelerator="cpu"))
     assert "memory_over_ledger not measured on the plan's GPUs" in why(found, "measured")

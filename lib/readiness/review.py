@@ -164,7 +164,8 @@ def _state(item, statement, climb, stale):
         return State(item=item, statement=statement, state="missing", reasons=("nothing is stated",))
     reasons = (*_unsaid(item, statement), *_outdated(statement, climb.run), *_unlike(item, statement))
     reasons += (*_unproven(item, climb, stale), *_unpaid(item, statement, climb))
-    return State(item=item, statement=statement, state="stated" if reasons else "verified", reasons=tuple(reasons))
+    once = tuple(dict.fromkeys(reasons))  # two measurements of one rung may lack the same
+    return State(item=item, statement=statement, state="stated" if once else "verified", reasons=once)
 
 
 def _unsaid(item, statement):
