@@ -11,12 +11,15 @@ AXE = ROOT / "book/live/node_modules/axe-core/axe.min.js"
 SCROLLS_BY_KEY = """() => [...document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container")]
   .every((e) => e.tabIndex === 0 || (e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight))"""
 COLOUR_RULES = ["color-contrast", "link-in-text-block"]
-WITHOUT_COLOURS = {rule: {"enabled": False} for rule in COLOUR_RULES}
-# The first text of each look: its colours and letters, its parent's, and every background, blend and shadow behind it.
-LOOKS = """() => {
+COSTLY = "region"  # a third of the time of the others together; a finding of it is called moderate, never serious
+WITHOUT_COLOURS = {rule: {"enabled": False} for rule in (*COLOUR_RULES, COSTLY)}
+# Marks a text of each look that is not known, and gives the new looks: its colours and letters, its parent's, and every
+# background, blend and shadow behind it.
+MARK_LOOKS = """(known) => {
   const NOTHING = "rgba(0, 0, 0, 0),none,1,none,normal";
-  const behind = new Map([[null, ""]]), first = new Map();
+  const behind = new Map([[null, ""]]), seen = new Set(known), found = [];
   const letters = (s) => [s.color, s.fontSize, s.fontWeight, s.textDecorationLine, s.textShadow, s.position].join();
+  for (const marked of document.querySelectorAll("[data-look]")) marked.removeAttribute("data-look");
   for (const element of document.querySelectorAll("*")) {
     const style = getComputedStyle(element), parent = element.parentElement;
     const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter, style.mixBlendMode].join();
@@ -24,10 +27,14 @@ LOOKS = """() => {
     const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     if (!hasText || !element.checkVisibility({checkVisibilityCSS: true})) continue;
     const look = [element.tagName, letters(style), letters(getComputedStyle(parent)), behind.get(element)].join("|");
-    if (!first.has(look)) first.set(look, element);
+    if (seen.has(look)) continue;
+    seen.add(look);
+    found.push(look);
+    element.setAttribute("data-look", "");
   }
-  return [...first.values()];
+  return found;
 }"""
+MARKED = "[...document.querySelectorAll('[data-look]')]"
 REDIRECT = 'http-equiv="Refresh"'
 
 
@@ -76,13 +83,24 @@ def findings_of_form(page):
     return _told(page, f"axe.run(document, {{resultTypes: ['violations'], rules: {json.dumps(WITHOUT_COLOURS)}}})")
 
 
-def findings_of_colours(page):
-    """The same by the rules of colours, on one text of each look: texts that look alike have the same contrast."""
-    return _told(page, f"axe.run({{include: ({LOOKS})()}}, {{resultTypes: ['violations'], runOnly: {COLOUR_RULES}}})")
+def findings_of_colours(page, known=()):
+    """The same by the rules of colours, on one text of each look that is not known: what looks alike has one contrast.
+
+    Returns:
+        The findings, and the looks that were not known.
+    """
+    _settle(page)
+    looks = page.evaluate(MARK_LOOKS, [*known])
+    run = f"axe.run({{include: {MARKED}}}, {{resultTypes: ['violations'], runOnly: {COLOUR_RULES}}})"
+    return (_told(page, run) if looks else []), looks
+
+
+def _settle(page):
+    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
 
 
 def _told(page, run):
-    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+    _settle(page)
     return [
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
         for violation in page.evaluate(run)["violations"]
