@@ -30,6 +30,21 @@ STATE = """id => {
   };
 }"""
 
+# Moves made in the page, one after another, as [control, how, value]; what it shows after each.
+DRIVE = f"""async ([id, moves]) => {{
+  const settled = {SETTLED}, state = {STATE}, shown = [];
+  for (const [control, how, value] of moves) {{
+    const slider = document.querySelector(`#${{id}} input[data-for=${{control}}]`);
+    const field = how === "step" ? slider : document.getElementById(`${{id}}-${{control}}`);
+    if (how === "step") field.stepUp(value);
+    else field.value = value;
+    field.dispatchEvent(new Event(how === "text" ? "change" : "input", {{bubbles: true}}));
+    while (!settled(id)) await new Promise(requestAnimationFrame);
+    shown.push(state(id));
+  }}
+  return shown;
+}}"""
+
 
 def sections():
     """One page for each what-if of the catalogue: (name, page)."""

@@ -36,19 +36,18 @@ def test_a_refusal_stands_beside_its_control_and_the_last_good_answer_stays(awak
     assert field.get_attribute("aria-invalid") is None
 
 
-def test_the_address_brings_a_scenario_back_by_reload_by_link_and_by_the_back_button(first, open_page, book_url):
+def test_the_address_brings_a_scenario_back_by_reload_and_by_the_back_button(first, book_url):
     page, ident, (number, *_) = first()
     start = page.evaluate(STATE, ident)
     press(page, ident, number, times=3)
     page.wait_for_function("location.search")
-    moved, address = page.evaluate(STATE, ident), page.url
+    moved = page.evaluate(STATE, ident)
     assert moved["rows"] != start["rows"]
     page.reload()
     assert same_answer(page, ident, moved)
     page.goto(book_url + "genindex.html")
     page.go_back()
     assert same_answer(page, ident, moved)
-    assert same_answer(open_page(address.removeprefix(book_url)), ident, moved)
     page.locator(f"#{ident} .what-if-reset").click()
     page.wait_for_function("!location.search")
     assert page.evaluate(STATE, ident)["rows"] == start["rows"]

@@ -1,37 +1,67 @@
-"""Every control of every what-if, moved in a real browser: the page answers with the numbers of `lib`."""
-
-from functools import partial
+"""Every control of every what-if, moved in a real browser, with a desk's and a phone's size: the numbers of `lib`."""
 
 import pytest
 
 from lib.whatif import catalogue
-from tests.page_whatif import SECTIONS, SETTLED, STATE, assert_as_lib, type_text, unfold
+from tests.page_whatif import DRIVE, SECTIONS, SETTLED, STATE, assert_as_lib, numbers_of, type_text, unfold
+
+TOUCH = {"has_touch": True}
+PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 
 
 @pytest.mark.parametrize(("name", "path"), SECTIONS)
 def test_every_move_in_the_page_gives_the_numbers_of_lib(kept_page, name, path):
-    page = kept_page(path)
+    page = kept_page(path, **TOUCH)
     ident = f"what-if-{name}"
     unfold(page, ident)
-    moves = 0
-    for control in catalogue.find(name).controls:
-        for move in moves_of(page, ident, control):
-            move()
-            page.wait_for_function(SETTLED, arg=ident)
-            assert_as_lib(page.evaluate(STATE, ident), name)
-            moves += 1
-    assert moves >= 3 * len(catalogue.find(name).controls)
+    controls = catalogue.find(name).controls
+    moves = [[control.name, *move] for control in controls for move in moves_of(control)]
+    for shown in page.evaluate(DRIVE, [ident, moves]):
+        assert_as_lib(shown, name)
+    assert len(moves) >= 3 * len(controls)
     assert page.faults == []
 
 
-def moves_of(page, ident, control):
-    """Ways to move one control, the last back to the start: keys and texts for a number, options for a choice."""
+def moves_of(control):
+    """Ways to move one control, as a page hears of them, the last back to the start: options, or steps and texts."""
     if hasattr(control, "options"):
-        choice = page.locator(f"#{ident}-{control.name}")
-        options = [*control.options[:4], control.start]
-        return [partial(choice.select_option, option) for option in options]
-    slider = page.locator(f"#{ident} input[data-for={control.name}]")
-    field = page.locator(f"#{ident}-{control.name}")
-    keys = ["ArrowRight", "ArrowRight", "PageUp", "ArrowLeft", "PageDown"]
-    texts = [control.write(value) for value in (control.low, control.high, control.start)]
-    return [partial(slider.press, key) for key in keys] + [partial(type_text, field, text) for text in texts]
+        return [("option", option) for option in (*control.options[:4], control.start)]
+    texts = [("text", control.write(value)) for value in (control.low, control.high, control.start)]
+    return [("step", by) for by in (1, 15)] + texts
+
+
+@pytest.mark.parametrize(("name", "path"), SECTIONS)
+def test_keys_and_typed_text_move_the_page_as_well(kept_page, name, path):
+    page = kept_page(path, **TOUCH)
+    ident, number = f"what-if-{name}", numbers_of(name)[0]
+    slider = page.locator(f"#{ident} input[data-for={number.name}]")
+    for key in ("ArrowRight", "PageUp", "ArrowLeft"):
+        before = slider.input_value()
+        slider.press(key)
+        assert slider.input_value() != before
+        page.wait_for_function(SETTLED, arg=ident)
+        assert_as_lib(page.evaluate(STATE, ident), name)
+    type_text(page.locator(f"#{ident}-{number.name}"), number.write(number.start))
+    page.wait_for_function(SETTLED, arg=ident)
+    shown = page.evaluate(STATE, ident)
+    assert shown["settings"][number.name] == number.write(number.start)
+    assert_as_lib(shown, name)
+
+
+@pytest.mark.parametrize(("name", "path"), SECTIONS)
+def test_on_a_phone_the_answer_is_in_sight_while_a_finger_moves_any_slider(kept_page, name, path):
+    page = kept_page(path, **TOUCH)
+    page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", PHONE)
+    ident = f"what-if-{name}"
+    page.locator(f"#{ident}").evaluate("section => section.classList.remove('what-if-touched')")
+    for control in (c for c in catalogue.find(name).asked if not hasattr(c, "options")):
+        slider = page.locator(f"#{ident} input[data-for={control.name}]")
+        slider.scroll_into_view_if_needed()
+        slider.tap()
+        page.wait_for_function(SETTLED, arg=ident)
+        top, bottom = page.locator(f"#{ident} .what-if-title").evaluate(
+            "title => [title.getBoundingClientRect().top, title.getBoundingClientRect().bottom]"
+        )
+        assert 0 <= top < bottom <= 741, control.name
+        assert slider.bounding_box()["y"] < top, f"the answer covers {control.name}"
+    assert page.evaluate("innerWidth") == PHONE["width"]
