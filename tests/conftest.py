@@ -18,7 +18,9 @@ DESK = {"width": 1280, "height": 900}
 QUICK = "--js-flags=--liftoff-only"
 
 # No deadline for a single example: machines that run tests are busy ones.
-settings.register_profile("handbook", deadline=None, database=DirectoryBasedExampleDatabase(ROOT / "_build/hypothesis"))
+# Each run draws other examples, and tries again those that failed: fewer a run find the same faults, some runs later.
+FAILED = DirectoryBasedExampleDatabase(ROOT / "_build/hypothesis")
+settings.register_profile("handbook", deadline=None, database=FAILED, max_examples=40)
 settings.load_profile("handbook")
 
 

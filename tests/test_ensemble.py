@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.scaling import LAWS, law
@@ -65,7 +65,6 @@ def test_every_vote_says_how_far_its_law_is_stretched():
 # Least regret.
 
 
-@settings(max_examples=40)
 @given(some_laws, budgets)
 def test_no_other_size_loses_less_under_its_worst_law(laws, compute):
     best = Ensemble(compute=compute, laws=laws).least_regret

@@ -165,7 +165,7 @@ laws = st.builds(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(law=laws, objective=st.sampled_from(OBJECTIVES))
 def test_a_fit_finds_the_law_that_made_the_runs(law, objective):
     runs = of_law(law, SIZES, TOKENS)
@@ -181,7 +181,7 @@ def test_the_minimiser_goes_to_the_bottom_of_a_tiny_objective(objective):
     assert fit_law(of_law(truth(), SIZES, TOKENS), objective, n_starts=10).objective_sum < 1e-25
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(k=st.floats(1e-3, 1e3), m=st.floats(1e-3, 1e3), seed=st.integers(0, 99))
 def test_the_unit_of_parameters_and_tokens_moves_only_a_and_b(k, m, seed):
     runs = of_law(truth(), SIZES, TOKENS, noise=0.01, seed=seed)
@@ -192,7 +192,7 @@ def test_the_unit_of_parameters_and_tokens_moves_only_a_and_b(k, m, seed):
     assert ratios == pytest.approx((1, 1), rel=2e-3)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(order=st.permutations(range(len(SIZES))), seed=st.integers(0, 99))
 def test_the_order_of_the_runs_does_not_matter(order, seed):
     runs = of_law(truth(), SIZES, TOKENS, noise=0.01, seed=seed)
@@ -201,7 +201,7 @@ def test_the_order_of_the_runs_does_not_matter(order, seed):
     assert two.objective_sum == pytest.approx(one.objective_sum, rel=1e-9)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(k=st.floats(1e-9, 1e9))
 def test_losses_in_another_unit_scale_e_a_and_b(k):
     runs = of_law(truth(), SIZES, TOKENS, noise=0.01)

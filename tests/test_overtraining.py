@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lib.compute import train_flops
@@ -86,7 +86,6 @@ def test_no_other_size_that_reaches_the_loss_costs_less(some_law, compute, infer
             assert total >= life.total_flops * (1 - 1e-9)
 
 
-@settings(max_examples=40)
 @given(any_law, budgets, uses)
 def test_the_size_is_within_a_thousandth_of_a_numerical_search(some_law, compute, inference_tokens):
     life = life_of(some_law, compute, inference_tokens)

@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.scaling import law
@@ -109,7 +109,6 @@ def test_the_best_run_on_ten_billion_tokens(compute, n_params, n_tokens, loss, a
 # What holds for any law.
 
 
-@settings(max_examples=40)
 @given(any_law, budgets, uniques)
 def test_no_other_size_loses_less(some_law, compute, unique_tokens):
     scarce = limited(unique_tokens, some_law)
@@ -119,7 +118,6 @@ def test_no_other_size_loses_less(some_law, compute, unique_tokens):
         assert scarce.loss_at_budget(compute, n_params * 1.3**power) >= least - 1e-12
 
 
-@settings(max_examples=40)
 @given(any_law, budgets, uniques)
 def test_the_optimum_is_within_a_thousandth_of_a_numerical_search(some_law, compute, unique_tokens):
     # The optimum does not depend on E; without it the search loses no digits.

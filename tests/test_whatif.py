@@ -173,7 +173,6 @@ def odd_texts():
 
 
 @pytest.mark.parametrize("what_if", EVERY, ids=ids)
-@settings(deadline=None, max_examples=60)  # a busy machine is no finding
 @given(data=st.data())
 def test_any_text_either_answers_or_refuses_in_one_line(what_if, data):
     names = st.sampled_from([control.name for control in what_if.controls])
@@ -515,7 +514,6 @@ UGLY = {
 
 
 @pytest.mark.parametrize("what_if", catalogue.WHAT_IFS.values(), ids=catalogue.WHAT_IFS)
-@settings(max_examples=60)
 @given(data=st.data())
 def test_no_answer_within_the_sliders_is_ugly_or_a_refusal_of_something_else(what_if, data):
     lines, control = said(what_if, data.draw(slid(what_if)))
