@@ -5,7 +5,8 @@ import pytest
 from lib.architecture import model
 from lib.layout import Layout
 from lib.memory import ledger
-from lib.whatif.catalogue import RefusedError, answer
+from lib.whatif.catalogue import RefusedError, answer, solve
+from lib.whatif.text import answer_text
 
 GIB = 2**30
 START = Layout(data=64, tensor=8, pipeline=4, zero_stage=1, micro_batch=3, micro_batches=16, seq_len=8192)
@@ -120,3 +121,9 @@ def test_the_setting_stands_above_the_lines():
     groups = [row.group for row in answer("memory-ledger", {"recompute": "full", "pipeline": 1}).rows]
     runs = [group for group, before in zip(groups, [None, *groups], strict=False) if group != before]
     assert len(runs) == len(set(runs))  # no group is taken up twice
+
+
+def test_an_absurd_sum_of_bytes_is_not_written_to_the_byte():
+    settings = {"tensor": "1", "framework": "Megatron-DeepSpeed 2022", "micro_batch": 64}
+    said = answer_text(solve("memory-ledger", settings), explain=True)
+    assert "1.246e14 bytes allocated" in said

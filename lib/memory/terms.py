@@ -10,6 +10,8 @@ from typing import NamedTuple
 from lib import check, units
 from lib.memory.about import ABOUT, about, is_known
 
+_NOBODY_COUNTS = 1e14  # bytes: no GPU holds as many, and nobody reads their digits
+
 
 class Product(NamedTuple):
     """A term before it is one: factors as (name, number or array), and divisors."""
@@ -97,6 +99,8 @@ class Term:
 
 
 def _shown(name, number):
+    if number >= _NOBODY_COUNTS:
+        return f"{units.show_power(number)} {name}"
     whole = int(number) if number == int(number) else None
     figure = f"{whole:,}" if whole is not None else f"{number:,.0f}" if number >= 1000 else f"{number:.6g}"
     return f"{figure} {name}"
