@@ -101,6 +101,7 @@ ELSEWHERE += tuple(
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 GRADING = ("batch", "conversation", "doctor", "grader", "jailed", "release", "results", "submissions")
 ELSEWHERE += tuple(f"grading.{name}" for name in GRADING)  # tested with submissions, folders and jails
+ELSEWHERE += ("course",)  # tested with downloads, rosters and results folders
 ELSEWHERE += ("pilot.small_logs", "pilot.small_train")  # tested with files; the second starts JAX
 # What judges takes any value at all, and has tests that send it; chapters' questions are made by hand.
 CHAPTERS = ("worked_example", "four_functions", "chips_to_flops", "how_big_how_long", "what_one_number_hides")

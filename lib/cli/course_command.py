@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import click
 
+from lib.cli import class_commands
 from lib.cli.run_commands import refusals
 
 MOST_WORKERS = 256
@@ -196,3 +197,7 @@ def _summary(done, as_json):
 def _listed(students):
     more = f", and {len(students) - 5} more" if len(students) > 5 else ""
     return f": {', '.join(students[:5])}{more}" if students else ""
+
+
+for _command in class_commands.COMMANDS:
+    course.add_command(_command)

@@ -92,11 +92,19 @@ def submissions(folder):
             found.setdefault(entry.name, []).append(entry.path)
     if not found:
         raise ValueError(f"{folder}: no submissions: .ipynb, .py or .zip files, or a folder for each student")
-    return [Submission(student=_shown(student), paths=tuple(paths)) for student, paths in sorted(found.items())]
+    return [Submission(student=shown(student), paths=tuple(paths)) for student, paths in sorted(found.items())]
 
 
-def _shown(name):
-    """A file's name as text that can be written and shown in a line, whatever bytes it has."""
+def shown(name):
+    """A file's name as text that can be written and shown in a line, whatever bytes it has.
+
+    Args:
+        name: text, as the file system or an archive has it.
+
+    >>> shown("a\\nb")
+    'a\\\\x0ab'
+    """
+    check.text(name=name)
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(mark if mark.isprintable() else f"\\x{ord(mark):02x}" for mark in text)
 
@@ -128,7 +136,7 @@ def read(submission, names=()):
     sources, faults = [], []
     for path in submission.paths:
         try:
-            sources += _sources(_shown(os.path.basename(path)), _bytes(path), faults)
+            sources += _sources(shown(os.path.basename(path)), _bytes(path), faults)
         except UnreadableError as error:
             faults.append(f"{error}")
     if not sources:
@@ -145,13 +153,13 @@ def _bytes(path):
     try:
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError:
-        raise UnreadableError(f"{_shown(os.path.basename(path))} cannot be opened; a link is not followed.") from None
+        raise UnreadableError(f"{shown(os.path.basename(path))} cannot be opened; a link is not followed.") from None
     with open(number, "rb") as file:
         about = os.fstat(number)
         if not stat.S_ISREG(about.st_mode):
-            raise UnreadableError(f"{_shown(os.path.basename(path))} is no ordinary file.")
+            raise UnreadableError(f"{shown(os.path.basename(path))} is no ordinary file.")
         if about.st_size > LARGEST:
-            raise UnreadableError(f"{_shown(os.path.basename(path))} has more than {LARGEST:,} bytes.")
+            raise UnreadableError(f"{shown(os.path.basename(path))} has more than {LARGEST:,} bytes.")
         return file.read(LARGEST)
 
 
