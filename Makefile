@@ -32,7 +32,7 @@ test: setup  ## check everything: lint, library, chapters, book, pages in a brow
 	@.ci/setup browser sandbox pyodide
 	@$(MAKE) --no-print-directory lint
 	@echo "==> two at a time, each reports when it is done: library, chapters; then the book and its pages"
-	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) checked-book units $(IN_A_BROWSER) pyodide
+	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) checked-book units pyodide $(IN_A_BROWSER)
 
 lab: setup  ## open the chapters in JupyterLab, as notebooks
 	@.ci/lab

@@ -29,7 +29,7 @@ import hypothesis
 import pytest
 
 # Each example takes ten times as long as in CPython; what is sought here is a difference between the two.
-hypothesis.settings.register_profile("pyodide", deadline=None, database=None, max_examples=10)
+hypothesis.settings.register_profile("pyodide", deadline=None, database=None, max_examples=5)
 hypothesis.settings.load_profile("pyodide")
 int(pytest.main(options))
 `),
