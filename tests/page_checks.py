@@ -73,9 +73,9 @@ def load_axe(page):
     page.evaluate(AXE.read_text(encoding="utf-8"))
 
 
-def findings(page):
-    """What axe-core calls serious or worse, in a line each, once colours have faded into each other."""
-    return _told(page, "axe.run(document, {resultTypes: ['violations']})")
+def findings(page, inside="html"):
+    """What axe-core calls serious or worse in an element, in a line each, once colours have faded into each other."""
+    return _told(page, f"axe.run({json.dumps(inside)}, {{resultTypes: ['violations']}})")
 
 
 def findings_of_form(page):

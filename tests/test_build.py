@@ -59,7 +59,7 @@ def sound(tmp_path_factory):
         "jupyter_execute/drawn.svg": SVG,
         "live/live-1.js": "",
         "live/live-1.css": "",
-        "live/manifest.json": '{"script": "live-1.js", "style": "live-1.css"}',
+        "live/manifest.json": '{"script": "live-1.js", "style": "live-1.css", "progress": "progress-1.js"}',
     }.items():
         (folder / "_build" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "_build" / name).write_text(text)
@@ -104,6 +104,7 @@ def test_a_page_with_a_control_loads_the_runtime(sound):
     _, page = sound
     assert '<script type="module" src="_static/live/live-1.js"></script>' in page
     assert '<link rel="stylesheet" href="_static/live/live-1.css" />' in page
+    assert '<script type="module" src="_static/live/progress-1.js"></script>' in page
 
 
 def test_a_page_without_a_control_loads_no_runtime(tmp_path):

@@ -1,4 +1,4 @@
-"""What-if controls: pages that contain one load the live runtime, and only those."""
+"""What-ifs and exercises: pages that contain one load the live runtime; every page, the ticks in its contents."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 from sphinx.util.fileutil import copy_asset
 
 RUNTIME = "_build/live"  # made by book/live/build.mjs before the book
-MARK = 'class="what-if"'  # of the section that lib.whatif.html writes
+MARKS = ('class="what-if"', 'class="exercise"')  # of the sections that lib.whatif.html and lib.exercises.html write
 
 
 def load_runtime(app, pagename, templatename, context, doctree):
@@ -17,13 +17,14 @@ def load_runtime(app, pagename, templatename, context, doctree):
     Their names carry a hash of `lib` and of the scripts: a browser must not mix an old `lib` with new pages.
     """
     manifest = Path(app.srcdir) / RUNTIME / "manifest.json"
-    if MARK not in context.get("body", "") or not manifest.exists():
+    if not manifest.exists():
         return
     names = json.loads(manifest.read_text(encoding="utf-8"))
-    style, script = (context["pathto"](f"_static/live/{names[part]}", 1) for part in ("style", "script"))
-    context["metatags"] = context.get("metatags", "") + (
-        f'<link rel="stylesheet" href="{style}" />\n<script type="module" src="{script}"></script>\n'
-    )
+    alive = any(mark in context.get("body", "") for mark in MARKS)
+    where = {part: context["pathto"](f"_static/live/{names[part]}", 1) for part in ("style", "script", "progress")}
+    tags = [f'<script type="module" src="{where[part]}"></script>' for part in ("script", "progress")[not alive :]]
+    style = [f'<link rel="stylesheet" href="{where["style"]}" />'] if alive else []
+    context["metatags"] = "\n".join([context.get("metatags", ""), *style, *tags, ""])
 
 
 def copy_runtime(app, error):

@@ -1,6 +1,6 @@
 // Bundles the scripts of the book's pages: node book/live/build.mjs --out _build/live
 //
-// manifest.json names the script and the style that a page loads; all else follows from the script. Every name carries
+// manifest.json names the scripts and the style that a page loads; all else follows from the script. Every name carries
 // a hash of `lib` and of all that went in, or Pyodide's version: a cache never mixes an old `lib` with new pages.
 
 import {createHash} from "node:crypto";
@@ -58,6 +58,8 @@ async function bundle(out, hash, parts) {
     entryPoints: {
       [`live-${hash}`]: join(HERE, "main.js"),
       [`chart-${hash}`]: join(HERE, "chart.js"),
+      [`editor-${hash}`]: join(HERE, "editor.js"),
+      [`progress-${hash}`]: join(HERE, "progress.js"),
       [`worker-${hash}`]: join(HERE, "worker.js"),
     },
     outdir: out,
@@ -68,6 +70,7 @@ async function bundle(out, hash, parts) {
     external: NODE,
     define: {
       CHART: JSON.stringify(`./chart-${hash}.js`),
+      EDITOR: JSON.stringify(`./editor-${hash}.js`),
       WORKER: JSON.stringify(`./worker-${hash}.js`),
       LOCK: JSON.stringify(LOCK),
       PARTS: JSON.stringify(parts),
@@ -77,6 +80,9 @@ async function bundle(out, hash, parts) {
   });
   await build({entryPoints: {[`live-${hash}`]: join(HERE, "style.css")}, outdir: out, bundle: true, minify: true});
 }
+
+const pages = (hash) =>
+  ({script: `live-${hash}.js`, style: `live-${hash}.css`, progress: `progress-${hash}.js`});
 
 async function make(target, hash, paths) {
   const out = `${target}.unfinished`; // what is there stays until all is made
@@ -93,7 +99,7 @@ async function make(target, hash, paths) {
     lib: write(`lib-${hash}.zip`, lib),
   };
   await bundle(out, hash, parts);
-  write("manifest.json", JSON.stringify({hash, script: `live-${hash}.js`, style: `live-${hash}.css`, parts}));
+  write("manifest.json", JSON.stringify({hash, ...pages(hash), parts}));
   rmSync(target, {recursive: true, force: true});
   renameSync(out, target);
   const megabytes = Object.values(parts).reduce((sum, part) => sum + part.bytes, 0) / 1e6;

@@ -1,8 +1,9 @@
 // Connects the page's what-ifs with one worker: events go into state.js, what follows from them is done here.
 
 import {
-  begin, DAMAGED, isAtStart, isBusy, isSeenAlike, isWanted, next, question, readAddress, writeAddress,
+  begin, DAMAGED, isAtStart, isBusy, isSeenAlike, isTry, isWanted, next, question, readAddress, writeAddress,
 } from "./state.js";
+import {drawExercises, openExercises} from "./exercises.js";
 import {describe, draw, drawAnswer, open} from "./view.js";
 
 const VIEWED_FOR = 1000; // ms in view before the runtime is fetched ahead
@@ -10,9 +11,12 @@ const STALLED_AFTER = 30_000; // ms without a further byte, or of starting Pytho
 const ANSWER_TAKES = 10_000; // ms at most; the slowest what-if needs a tenth of a second
 const ADDRESS_AFTER = 400; // ms without a further answer: browsers limit how often an address may change
 
+const VERDICT_TAKES = 4_000; // ms for each call of a reader's function
+
 const STALLED = "Nothing more came for 30 s, so this was ended. Move a control to try again.";
 const STUCK =
   "No answer within 10 s, so the calculation was ended. The last good answer stays. Move a control to try again.";
+const ENDLESS = "Stopped after 4 s without an answer. Does a loop never end? Change the code and run it again.";
 const NO_WORKER = "The page's worker could not be started. Move a control to try again.";
 const COPIED = "The link to these values is copied.";
 
@@ -30,6 +34,7 @@ function dispatch(event) {
   if (isWanted(state)) boot();
   ask();
   for (const section of sections) render(section, before);
+  if (state.attempts !== before.attempts || state.engine !== before.engine) drawExercises(state);
 }
 
 function render(section, before) {
@@ -64,7 +69,7 @@ function ask() {
   const asked = question(state);
   if (!asked) return;
   state = next(state, {type: "asked", question: asked});
-  worker.postMessage({type: "ask", ...asked});
+  worker.postMessage({type: isTry(asked) ? "try" : "ask", ...asked});
   endAfter(ANSWER_TAKES, STUCK);
 }
 
@@ -78,6 +83,8 @@ function hire() {
 function receive(message) {
   clearTimeout(limit);
   if (message.type === "failed") return end(`The calculation failed: ${message.message}. Move a control to try again.`);
+  if (message.type === "running") return endAfter(VERDICT_TAKES, ENDLESS);
+  if (message.type === "verdict") endAfter(VERDICT_TAKES, ENDLESS);
   if (message.type === "progress" && state.engine.phase === "booting") endAfter(STALLED_AFTER, STALLED);
   dispatch(message);
 }
@@ -166,6 +173,10 @@ sections.forEach((section, i) => {
     touched,
   });
   if (!savesData()) watchView(section);
+});
+openExercises({
+  run: (id, name, code) => (touched(), dispatch({type: "tried", id, name, code})),
+  touched,
 });
 for (const section of sections) draw(section, state.whatIfs[section.id], state.engine, false);
 restore();

@@ -27,6 +27,7 @@ def pack(root, stdlib, lib_target, stdlib_target):
     """
     sys.path.insert(0, root)
     importlib.import_module("lib.whatif.page")
+    importlib.import_module("lib.exercises.page")
     _import_deferred()
     modules = {Path(module.__file__) for module in _loaded("lib")}
     files = sorted(modules | set(Path(root).rglob("*.toml")))

@@ -8,6 +8,8 @@
 //                refusal  {message, control} of the last question, or null
 //                notice   a sentence about where the values came from, or ""
 //                linked   the values came with the address and have no answer yet
+// attempts[id]   of an exercise, from its first run: name and code, phase (waiting -> running -> judged, or failed),
+//                rows and printed as they come, summary and ok at the end, or the failure
 
 export function begin(whatIfs) {
   const entries = whatIfs.map(({id, name, start}) => [
@@ -19,6 +21,7 @@ export function begin(whatIfs) {
     lastQuestion: 0,
     asked: null,
     whatIfs: Object.fromEntries(entries),
+    attempts: {},
   };
 }
 
@@ -33,7 +36,7 @@ export function next(state, event) {
     case "noticed":
       return change(state, event.id, {notice: event.notice});
     case "touched":
-      return state.engine.phase === "stopped" ? engine(state, {phase: "asleep", message: ""}) : state;
+      return woken(state);
     case "fetching":
       return engine(state, {phase: "ahead", loaded: 0});
     case "booting":
@@ -48,6 +51,12 @@ export function next(state, event) {
       return isCurrent(state, event) ? answered(state, event) : state;
     case "refused":
       return isCurrent(state, event) ? refused(state, event) : state;
+    case "tried":
+      return tried(state, event);
+    case "verdict":
+      return isCurrent(state, event) ? addVerdict(state, event) : state;
+    case "judged":
+      return isCurrent(state, event) ? judged(state, event) : state;
     case "failed":
       return failed(state, event.message);
     default:
@@ -58,13 +67,22 @@ export function next(state, event) {
 // The question to send now: one at a time, so that moves made in the meantime merge into the latest.
 export function question(state) {
   if (state.engine.phase !== "ready" || state.asked) return null;
+  const tried = Object.keys(state.attempts).find((key) => state.attempts[key].phase === "waiting");
+  if (tried) return {question: state.lastQuestion + 1, id: tried, ...codeOf(state.attempts[tried])};
   const id = Object.keys(state.whatIfs).find((key) => state.whatIfs[key].wanted);
   if (!id) return null;
   const {name, values} = state.whatIfs[id];
   return {question: state.lastQuestion + 1, id, name, settings: values};
 }
 
-export const isWanted = (state) => Object.values(state.whatIfs).some((whatIf) => whatIf.wanted);
+const codeOf = ({name, code}) => ({name, code});
+
+export const isWanted = (state) =>
+  Object.values(state.whatIfs).some((whatIf) => whatIf.wanted) || Object.values(state.attempts).some(isUnderWay);
+
+const isUnderWay = ({phase}) => phase === "waiting" || phase === "running";
+
+export const isTry = (asked) => asked?.code !== undefined;
 
 export const isBusy = (state, id) =>
   state.engine.phase !== "stopped" && (state.whatIfs[id].wanted || state.asked?.id === id);
@@ -80,13 +98,31 @@ export const isStale = (whatIf) => !same(whatIf.shown, whatIf.values);
 function ask(state, id, values) {
   const whatIf = state.whatIfs[id];
   const wanted = state.asked?.id === id || whatIf.refusal !== null || !same(values, whatIf.shown);
-  const woken = state.engine.phase === "stopped" ? engine(state, {phase: "asleep", message: ""}) : state;
-  return change(woken, id, {values, wanted, notice: "", linked: false});
+  return change(woken(state), id, {values, wanted, notice: "", linked: false});
 }
 
+const woken = (state) => (state.engine.phase === "stopped" ? engine(state, {phase: "asleep", message: ""}) : state);
+
 function askedAbout(state, asked) {
-  return {...change(state, asked.id, {wanted: false}), asked, lastQuestion: asked.question};
+  const sent = isTry(asked) ? attempt(state, asked.id, {phase: "running"}) : change(state, asked.id, {wanted: false});
+  return {...sent, asked, lastQuestion: asked.question};
 }
+
+// A run while another is under way is left alone: its verdicts come first.
+function tried(state, {id, name, code}) {
+  if (state.attempts[id] && isUnderWay(state.attempts[id])) return state;
+  const begun = {name, code, phase: "waiting", rows: [], printed: "", summary: "", ok: false, failure: ""};
+  return attempt(woken(state), id, begun);
+}
+
+function addVerdict(state, {row, printed}) {
+  const before = state.attempts[state.asked.id];
+  const rows = row ? [...before.rows, row] : before.rows;
+  return attempt(state, state.asked.id, {rows, printed: before.printed + printed});
+}
+
+const judged = (state, {summary, ok}) =>
+  attempt({...state, asked: null}, state.asked.id, {phase: "judged", summary, ok});
 
 const isCurrent = (state, event) => state.asked?.question === event.question;
 
@@ -111,11 +147,18 @@ function refused(state, {message, control}) {
   return change(ask(rest, id, start), id, {notice: `${DAMAGED} (${message})`});
 }
 
-// The question that was lost is asked again after the next touch.
+// The question that was lost is asked again after the next touch; a solution is not run again by itself.
 function failed(state, message) {
-  const lost = state.asked ? change(state, state.asked.id, {wanted: true}) : state;
-  return engine({...lost, asked: null}, {phase: "stopped", loaded: 0, message});
+  const lost = state.asked && !isTry(state.asked) ? change(state, state.asked.id, {wanted: true}) : state;
+  const ended = ([id, one]) => [id, isUnderWay(one) ? {...one, phase: "failed", failure: message} : one];
+  const attempts = Object.fromEntries(Object.entries(state.attempts).map(ended));
+  return engine({...lost, attempts, asked: null}, {phase: "stopped", loaded: 0, message});
 }
+
+const attempt = (state, id, part) => ({
+  ...state,
+  attempts: {...state.attempts, [id]: {...state.attempts[id], ...part}},
+});
 
 const change = (state, id, part) => ({
   ...state,

@@ -167,3 +167,34 @@ test("a log slider steps in the exponent and writes three digits", () => {
   assert.equal(placeOfValue(1000, {log: true}), 3);
   assert.equal(placeOfValue(14, {log: false}), 14);
 });
+
+const tries = (code = "x = 1", id = "exercise-x") => ({type: "tried", id, name: "x", code});
+
+test("a solution waits for Python, is run once, and its verdicts come one by one", () => {
+  const early = next(begin([]), tries());
+  assert.ok(isWanted(early));
+  assert.equal(question(early), null);
+  const [running, sent] = asked(after(early, {type: "booting"}, {type: "ready"}));
+  assert.deepEqual(sent, {question: 1, id: "exercise-x", name: "x", code: "x = 1"});
+  const again = next(running, tries("x = 2"));
+  assert.equal(again, running);
+  const one = next(running, {type: "verdict", question: 1, row: "<tr>", printed: "hi"});
+  assert.deepEqual([one.attempts["exercise-x"].rows, one.attempts["exercise-x"].printed], [["<tr>"], "hi"]);
+  const done = next(one, {type: "judged", question: 1, summary: "1 of 1", ok: true});
+  assert.deepEqual([done.asked, done.attempts["exercise-x"].phase], [null, "judged"]);
+  assert.ok(!isWanted(done));
+});
+
+test("a solution that was ended is not run again by itself, what-ifs are asked again", () => {
+  const [running] = asked(after(begin(TWO), tries(), moved("9"), {type: "booting"}, {type: "ready"}));
+  const ended = next(running, {type: "failed", message: "endless"});
+  assert.deepEqual([ended.attempts["exercise-x"].phase, ended.attempts["exercise-x"].failure], ["failed", "endless"]);
+  const back = after(ended, {type: "touched"}, {type: "booting"}, {type: "ready"});
+  assert.equal(question(back).name, "days");
+});
+
+test("verdicts of a solution that was ended are dropped", () => {
+  const [running] = asked(after(begin([]), tries(), {type: "booting"}, {type: "ready"}));
+  const ended = next(running, {type: "failed", message: "endless"});
+  assert.equal(next(ended, {type: "verdict", question: 1, row: "<tr>", printed: ""}), ended);
+});

@@ -1,8 +1,9 @@
 // Answers questions in a worker: boots Python once, then calls lib.whatif.page for each.
 //
-// In:  {type: "fetch"} | {type: "boot"} | {type: "ask", question, name, settings}
+// In:  {type: "fetch"} | {type: "boot"} | {type: "ask", question, name, settings} | {type: "try", question, name, code}
 // Out: {type: "progress", loaded} | {type: "ready"} | {type: "answered", question, answer}
 //      | {type: "refused", question, message, control} | {type: "failed", message}
+//      | {type: "running"} | {type: "verdict", question, row, printed} | {type: "judged", question, summary, ok}
 
 import {loadPyodide} from "pyodide";
 
@@ -11,7 +12,9 @@ const plainFetch = self.fetch.bind(self);
 const responses = {};
 let loaded = 0;
 let reported = 0;
+let python = null;
 let respond = null;
+let attempt = null;
 
 // A part of the runtime, counted as it comes; `whole` waits for its end, so that it is there before it is used.
 function part(name, whole) {
@@ -61,7 +64,7 @@ async function start() {
   self.fetch = fetchOwn;
   const {default: createPyodideModule} = await importPart("script");
   const indexURL = new URL(".", import.meta.url).href;
-  const python = await loadPyodide({indexURL, createPyodideModule, lockFileContents: {info: LOCK, packages: {}}});
+  python = await loadPyodide({indexURL, createPyodideModule, lockFileContents: {info: LOCK, packages: {}}});
   python.FS.writeFile("/lib.zip", new Uint8Array(await (await part("lib")).arrayBuffer()));
   python.runPython("import sys; sys.path.insert(0, '/lib.zip')");
   respond = python.pyimport("lib.whatif.page").respond;
@@ -73,9 +76,20 @@ function answer({question, name, settings}) {
   else postMessage({type: "refused", question, message, control});
 }
 
+// A reader's solution: verdicts are sent one by one, so that the page can end an endless loop and keep the others.
+function judge({question, name, code}) {
+  attempt ??= python.pyimport("lib.exercises.page").attempt;
+  postMessage({type: "running"});
+  for (const reply of attempt(name, code)) {
+    const found = JSON.parse(reply);
+    postMessage({type: "summary" in found ? "judged" : "verdict", question, ...found});
+  }
+}
+
 async function receive(message) {
   if (message.type === "fetch") await Promise.all(Object.keys(PARTS).map((name) => part(name, true)));
   else if (message.type === "boot") await boot();
+  else if (message.type === "try") judge(message);
   else answer(message);
 }
 

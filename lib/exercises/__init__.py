@@ -11,13 +11,26 @@ from lib.exercises.assignments import ASSIGNMENTS, Assignment, assignment
 from lib.exercises.case import Case, Ruling, Verdict, Wrong
 from lib.exercises.catalogue import QUESTIONS
 from lib.exercises.draws import cases
-from lib.exercises.own_work import of_lib
+from lib.exercises.html import Exercises, exercises
+from lib.exercises.own_work import borrowed
 from lib.exercises.questions import Question, Slip
 from lib.exercises.trying import Report, put_back, refusal, replaced, try_answer
 from lib.exercises.verdict import judge_case
 
-__all__ = ["ASSIGNMENTS", "QUESTIONS", "Assignment", "Case", "Question", "Report", "Ruling", "Slip", "Verdict", "Wrong"]
-__all__ += ["assignment", "cases", "check", "judge", "question"]
+__all__ = [
+    "ASSIGNMENTS",
+    "QUESTIONS",
+    "Assignment",
+    "Case",
+    "Exercises",
+    "Question",
+    "Report",
+    "Ruling",
+    "Slip",
+    "Verdict",
+    "Wrong",
+]
+__all__ += ["Slip", "Verdict", "Wrong", "assignment", "cases", "check", "exercises", "judge", "question"]
 
 
 def question(name):
@@ -90,11 +103,7 @@ def check(name, answer, *, seed=0, student=None, hidden=False):
     if changed:
         return refusal(asked.title, asked.name, "builtins", replaced(changed))
     drawn = cases(asked, _unseen() if hidden else seed, student=student, visible=False if hidden else None)
-    borrowed = None if asked.kind == "value" or asked.allows_lib else of_lib(answer)
-    if borrowed:
-        words = f"{borrowed} is the library's: importing or calling it is no solution."
-        return refusal(asked.title, asked.name, "from lib", words)
-    return try_answer(asked.title, drawn, answer)
+    return borrowed(asked, answer) or try_answer(asked.title, drawn, answer)
 
 
 def _unseen():

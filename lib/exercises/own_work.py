@@ -9,6 +9,8 @@ are given, the jail has no `lib`.
 import functools
 import types
 
+from lib.exercises.trying import refusal
+
 _CACHED = type(functools.cache(len))
 _LOOKED_INTO = (types.FunctionType, types.MethodType, types.ModuleType, functools.partial, type, _CACHED)
 
@@ -24,6 +26,18 @@ def of_lib(answer):
     ('lib.compute.train_flops', '')
     """
     return _search(answer, set())
+
+
+def borrowed(question, answer):
+    """The report on an answer that is the library's; None for one's own, and where `lib` may be used.
+
+    Args:
+        question: a `Question`.
+        answer: anything.
+    """
+    source = "" if question.kind == "value" or question.allows_lib else of_lib(answer)
+    words = f"{source} is the library's: importing or calling it is no solution."
+    return refusal(question.title, question.name, "from lib", words) if source else None
 
 
 def _search(thing, seen):

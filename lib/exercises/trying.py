@@ -79,16 +79,24 @@ class Report:
 
     def _repr_html_(self):
         head = "".join(f'<th scope="col" {_CELL}>{word}</th>' for word in ("Case", "Verdict", "Why"))
-        rows = "\n".join(
-            f'<tr><th scope="row" {_ROW}>{escape(_inputs(row.case))}</th>'
-            f"<td {_CELL}>{_word(row)}</td><td {_CELL}>{escape(row.verdict.sentence)}</td></tr>"
-            for row in self.rows
-        )
+        rows = "\n".join(row_html(row) for row in self.rows)
         printed = "".join(f"<pre>{escape(text)}</pre>" for text in _printed(self.rows))
         return (
             f'<table style="{_BORDER}"><caption style="text-align: left">{escape(self.summary)}</caption>\n'
             f"<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>{printed}"
         )
+
+
+def row_html(row):
+    """One line of the table of verdicts.
+
+    Args:
+        row: a `Row`.
+    """
+    return (
+        f'<tr><th scope="row" {_ROW}>{escape(_inputs(row.case))}</th>'
+        f"<td {_CELL}>{_word(row)}</td><td {_CELL}>{escape(row.verdict.sentence)}</td></tr>"
+    )
 
 
 def try_answer(title, cases, answer):
@@ -102,12 +110,19 @@ def try_answer(title, cases, answer):
     Returns:
         A `Report`. After a case that was interrupted the others are not run.
     """
-    rows = []
+    return Report(title, tuple(tried(cases, answer)))
+
+
+def tried(cases, answer):
+    """The verdicts one by one, as they come; after a case that was interrupted the others are not run.
+
+    Args:
+        cases, answer: as `try_answer` takes them.
+    """
     for case in cases:
-        rows.append(_row(case, answer))
-        if rows[-1].verdict.outcome == "stopped":
-            break
-    return Report(title, tuple(rows))
+        yield (row := _row(case, answer))
+        if row.verdict.outcome == "stopped":
+            return
 
 
 def refusal(title, name, outcome, sentence):

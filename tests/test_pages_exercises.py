@@ -1,0 +1,123 @@
+"""Exercises of a page: solved by keyboard, told why not, stopped, kept across reloads, shown alone."""
+
+import json
+
+import pytest
+
+from lib.exercises import QUESTIONS, cases
+from tests.page_checks import findings, load_axe
+
+PAGE = "notebooks/chips_to_flops.html"
+ASKED = "#exercise-train-flops"
+RIGHT = "def train_flops(n_params, n_tokens):\n    return 6.0 * n_params * n_tokens\n"
+SLIP = "def train_flops(n_params, n_tokens):\n    print('halfway')\n    return n_params * n_tokens\n"
+ENDLESS = "def train_flops(n_params, n_tokens):\n    while True:\n        pass\n"
+KEPT = "JSON.parse(localStorage.getItem('handbook-exercises'))"
+
+
+@pytest.fixture(scope="module")
+def desk(kept_page):
+    """The page, with the editor in the place of its field, shared by the tests."""
+    page = kept_page(PAGE)
+    page.locator(f"{ASKED} textarea").click()
+    page.locator(f"{ASKED} .cm-content").wait_for()
+    return page
+
+
+def write(page, code):
+    page.locator(f"{ASKED} .cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(code)
+
+
+def run(page, code, until):
+    """Write and run by keyboard; the message that ends it."""
+    write(page, code)
+    page.keyboard.press("Control+Enter")
+    page.locator(f"{ASKED} .exercise-message:has-text('{until}')").wait_for()
+    return page.locator(f"{ASKED} .exercise-message").inner_text()
+
+
+def rows(page):
+    return page.locator(f"{ASKED} .exercise-verdicts tbody tr").all_inner_texts()
+
+
+def test_a_slip_is_named_case_by_case_and_what_was_printed_is_shown(desk):
+    drawn = cases(QUESTIONS["train_flops"])
+    assert f"0 of {len(drawn)}" in run(desk, SLIP, " right.")
+    assert len(rows(desk)) == len(drawn)
+    assert "The factor is missing" in rows(desk)[1]
+    assert "halfway" in desk.locator(f"{ASKED} .exercise-verdicts pre").inner_text()
+    load_axe(desk)
+    assert findings(desk, ASKED) == []
+
+
+def test_code_that_is_no_python_or_borrows_the_answer_is_told_so(desk):
+    run(desk, "def train_flops(:", "0 of 1")
+    assert "Line 1 is no Python" in rows(desk)[0]
+    run(desk, "from lib.compute import train_flops", "0 of 1")
+    assert "is no solution" in rows(desk)[0]
+
+
+def test_a_solution_is_kept_and_ticked_in_the_contents(desk):
+    assert "6 of 6" in run(desk, RIGHT, "6 of 6")
+    desk.wait_for_function(f"{KEPT}.code.train_flops?.includes('6.0') && {KEPT}.solved.includes('train_flops')")
+    assert "1/7" in desk.locator(".bd-sidebar-primary .exercise-tick").first.inner_text()
+    desk.reload()
+    assert desk.locator(f"{ASKED} textarea").input_value() == RIGHT
+    assert "exercise-solved" in desk.locator(ASKED).get_attribute("class")
+    desk.locator(f"{ASKED} textarea").click()
+    desk.locator(f"{ASKED} .cm-content").wait_for()
+
+
+def test_an_endless_loop_is_stopped_and_the_page_goes_on(desk):
+    assert "never end" in run(desk, ENDLESS, "Stopped after")
+    desk.locator(f"{ASKED} summary:has-text('Hint')").click()
+    assert "6 of 6" in run(desk, RIGHT, "6 of 6")
+
+
+def test_starting_again_brings_back_the_stub_and_forgets(desk):
+    write(desk, RIGHT)
+    desk.locator(f"{ASKED} .exercise-reset").click()
+    assert "NotImplementedError" in desk.locator(f"{ASKED} .cm-content").inner_text()
+    desk.wait_for_function(f"!('train_flops' in {KEPT}.code)")
+    assert desk.faults == []
+
+
+def test_the_editor_can_be_left_by_key(desk):
+    desk.locator(f"{ASKED} .cm-content").click()
+    desk.keyboard.press("Escape")
+    desk.keyboard.press("Tab")
+    assert desk.evaluate("document.activeElement.className") == "exercise-run"
+
+
+@pytest.mark.parametrize("text", ["{not json", json.dumps({"form": 0, "code": {}, "solved": [], "pages": {}})])
+def test_a_damaged_or_an_older_state_is_set_aside_and_offered(turn_to, text):
+    page = turn_to(PAGE)
+    page.evaluate("text => localStorage.setItem('handbook-exercises', text)", text)
+    page.reload()
+    assert "NotImplementedError" in page.locator(f"{ASKED} textarea").input_value()
+    with page.expect_download() as download:
+        page.locator(".exercise-set-aside a").click()
+    assert download.value.path().read_text(encoding="utf-8") == text
+
+
+def test_a_link_shows_one_exercise_alone(turn_to):
+    page = turn_to(f"{PAGE}?exercise=palm_mfu")
+    assert page.locator("section.exercise:visible").count() == 1
+    assert page.locator("#exercise-palm-mfu").is_visible()
+    assert not page.locator(".bd-sidebar-primary").is_visible()
+    assert not page.locator("h1").first.is_visible()
+    load_axe(page)
+    assert findings(page, ".exercise-alone") == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_editor_is_readable_on_a_phone(turn_to, scheme):
+    page = turn_to(f"{PAGE}?exercise=train_flops", viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    page.locator(f"{ASKED} textarea").click()
+    page.locator(f"{ASKED} .cm-content").wait_for()
+    write(page, SLIP.replace("halfway", "x = 1  # half"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    load_axe(page)
+    assert findings(page, ASKED) == []
