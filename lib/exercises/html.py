@@ -23,7 +23,7 @@ from html import escape
 from lib import check
 from lib.exercises.catalogue import QUESTIONS
 from lib.exercises.draws import cases
-from lib.exercises.questions import PARTS
+from lib.exercises.questions import PARTS, Question
 
 STILL = "To write and run a solution here, allow scripts and open the book through a web server."
 _HEAD = "".join(f'<th scope="col">{word}</th>' for word in ("Case", "Verdict", "Why"))
@@ -71,6 +71,7 @@ def markdown(question):
     Args:
         question: a `Question`.
     """
+    check.instance(Question, question=question)
     code = f'from lib.exercises import check\n\n{question.stub_source}\n\ncheck("{question.name}", {question.name})'
     return (
         f"**{_label(question)}: {question.title}.** {_prompt(question)}\n\nIn a new cell:\n\n```python\n{code}\n```\n\n"
@@ -84,6 +85,7 @@ def section(question):
     Args:
         question: a `Question`.
     """
+    check.instance(Question, question=question)
     ident, inputs = f"exercise-{question.name.replace('_', '-')}", cases(question)[0].inputs
     stub = question.stub_source
     return (

@@ -9,7 +9,7 @@ First one for each case: {"row": a line of the table, "printed": what was printe
 import json
 from contextlib import redirect_stderr, redirect_stdout
 
-from lib import exercises
+from lib import check, exercises
 from lib.exercises.own_work import borrowed
 from lib.exercises.trying import Printed, Report, failure, put_back, raised, refusal, replaced, row_html, tried
 
@@ -23,8 +23,8 @@ def attempt(name, code):
         name: of the question.
         code: Python, as the student wrote it.
 
-    Yields:
-        JSON text, as the module describes it.
+    Returns:
+        An iterator of JSON texts, as the module describes them.
 
     Raises:
         TypeError, ValueError: for an unknown question. Whatever the code does is a verdict.
@@ -33,7 +33,11 @@ def attempt(name, code):
     >>> json.loads(end)["ok"]
     True
     """
-    asked = exercises.question(name)
+    check.text(code=code)
+    return _replies(exercises.question(name), code)
+
+
+def _replies(asked, code):
     found, printed, failed = _defined(asked, code)
     yield from _printed(printed)
     report = refusal(asked.title, asked.name, failed.outcome, failed.sentence) if failed else borrowed(asked, found)
