@@ -1,4 +1,4 @@
-"""Small text files, read with a limit and written whole or not at all."""
+"""Small files: text read with a limit, text and bytes written whole or not at all."""
 
 import errno
 import os
@@ -77,9 +77,7 @@ def refuse_depth(text):
 
 
 def write_text(path, text, replace=False):
-    """Write a file whole or not at all.
-
-    The text goes to a file of another name beside it, which then takes the name in one step.
+    """Write a text file whole or not at all.
 
     Args:
         path: where to; its folder must exist.
@@ -91,7 +89,25 @@ def write_text(path, text, replace=False):
         FileExistsError: if there is a file and `replace` is False; it is left as it is.
         OSError: if it cannot be written; what was there is left as it was.
     """
-    check.text(path=path, text=text)
+    check.text(text=text)
+    write_bytes(path, text.encode("utf-8"), replace)
+
+
+def write_bytes(path, data, replace=False):
+    """Write a file whole or not at all.
+
+    The bytes go to a file of another name beside it, which then takes the name in one step.
+
+    Args:
+        path: where to; its folder must exist.
+        data: what to.
+        replace: True to take the place of a file that is there.
+
+    Raises:
+        TypeError, FileExistsError, OSError: as `write_text`.
+    """
+    check.text(path=path)
+    check.instance(bytes, data=data)
     check.boolean(replace=replace)
     folder, name = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):
@@ -101,8 +117,8 @@ def write_text(path, text, replace=False):
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from None  # of the file that was asked for
     try:
-        with open(number, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(number, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(beside, 0o666 & ~_umask())  # a temporary file is its owner's alone

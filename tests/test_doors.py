@@ -100,6 +100,7 @@ ELSEWHERE += tuple(
 )
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 GRADING = ("batch", "conversation", "doctor", "grader", "jailed", "release", "results", "submissions")
+GRADING += ("gradescope_zip", "nbgrader_tree", "on_gradescope")
 ELSEWHERE += tuple(f"grading.{name}" for name in GRADING)  # tested with submissions, folders and jails
 ELSEWHERE += ("course",)  # tested with downloads, rosters and results folders
 ELSEWHERE += ("pilot.small_logs", "pilot.small_train")  # tested with files; the second starts JAX

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import click
 
 from lib.cli import class_commands
+from lib.cli.export_command import export
 from lib.cli.run_commands import refusals
 
 MOST_WORKERS = 256
@@ -88,7 +89,7 @@ def grade(folder, results, assignment, secret, as_json, **how):
         course = batch.Course(
             assignment=chosen.name,
             questions=chosen.questions,
-            secret=_secret(secret),
+            secret=read_secret(secret),
             jail=_jail(how["jail"], how["trust_submissions"]),
             seconds=_number("seconds", how["seconds"]),
         )
@@ -112,7 +113,15 @@ def _graded(found, results, course, pool, ahead):
             raise click.UsageError(f"{error}") from None
 
 
-def _secret(path):
+def read_secret(path):
+    """The text of a secret's file.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        ValueError: if there is none; it says how to make one.
+    """
     from lib.whole_files import read_text
 
     if not os.path.exists(path):
@@ -199,5 +208,5 @@ def _listed(students):
     return f": {', '.join(students[:5])}{more}" if students else ""
 
 
-for _command in class_commands.COMMANDS:
+for _command in (*class_commands.COMMANDS, export):
     course.add_command(_command)

@@ -51,12 +51,34 @@ def master(assignment):
     >>> print(master(assignment("start")).splitlines()[10])
     <BLANKLINE>
     """
+    return "\n".join([_HEADER, *(_as_text(*cell) for cell in cells_of(assignment))]).rstrip() + "\n"
+
+
+def cells_of(assignment):
+    """The cells of an assignment's master notebook, in order.
+
+    Args:
+        assignment: an `Assignment`.
+
+    Returns:
+        A list of (kind, source, marks): "markdown" or "code", the text, and what nbgrader keeps beside it; None for
+        nothing.
+
+    Raises:
+        TypeError: for something else.
+
+    >>> from lib.exercises.assignments import assignment
+    >>> kind, source, marks = cells_of(assignment("start"))[1]
+    >>> kind, source, marks["grade_id"]
+    ('code', 'from lib.exercises import check', 'setup')
+    """
     check.instance(Assignment, assignment=assignment)
     intro = _INTRO.format(**{name: getattr(assignment, name) for name in ("title", "intro", "minutes", "points")})
-    cells = [_markdown("intro", intro), _code("setup", "from lib.exercises import check", locked=True)]
+    cells = [("markdown", intro, _marks("intro", locked=True))]
+    cells.append(("code", "from lib.exercises import check", _marks("setup", locked=True)))
     for number, asked in enumerate(assignment.questions, start=1):
-        cells += _cells(number, asked)
-    return "\n".join([_HEADER, *cells]).rstrip() + "\n"
+        cells += _asked(number, asked)
+    return cells
 
 
 def write(folder):
@@ -69,12 +91,12 @@ def write(folder):
         (Path(folder) / f"{name}.md").write_text(master(assignment), encoding="utf-8")
 
 
-def _cells(number, asked):
+def _asked(number, asked):
     inputs = cases(asked)[0].inputs
-    yield _markdown(f"{asked.anchor}-text", _text(number, asked, inputs))
-    yield _code(asked.anchor, _solution(asked, inputs), solution=True)
-    yield _plain(f'check("{asked.name}", {asked.name})')
-    yield _code(f"{asked.anchor}-test", _test(asked), locked=True, grade=True, points=asked.points)
+    yield "markdown", _text(number, asked, inputs), _marks(f"{asked.anchor}-text", locked=True)
+    yield "code", _solution(asked, inputs), _marks(asked.anchor, solution=True)
+    yield "code", f'check("{asked.name}", {asked.name})', None
+    yield "code", _test(asked), _marks(f"{asked.anchor}-test", locked=True, grade=True, points=asked.points)
 
 
 def _text(number, asked, inputs):
@@ -101,28 +123,25 @@ def _solution(asked, inputs):
 
 def _test(asked):
     visible = f'check("{asked.name}", {asked.name}).require()' if asked.visible else f"assert {asked.name} is not None"
-    hidden = f'check("{asked.name}", {asked.name}, hidden=True).require()'
-    return "\n".join([visible, "### BEGIN HIDDEN TESTS", hidden, "### END HIDDEN TESTS"])
+    lines = [
+        "from lib.exercises import check as graded",
+        f'graded("{asked.name}", {asked.name}, hidden=True).require()',
+    ]
+    return "\n".join([visible, "### BEGIN HIDDEN TESTS", *lines, "### END HIDDEN TESTS"])
 
 
-def _nbgrader(grade_id, *, locked=False, solution=False, grade=False, points=None):
+def _marks(grade_id, *, locked=False, solution=False, grade=False, points=None):
     marks = {"grade": grade, "grade_id": grade_id, "locked": locked}
     marks |= {} if points is None else {"points": points}
     return marks | {"schema_version": _SCHEMA, "solution": solution, "task": False}
 
 
-def _markdown(grade_id, text):
-    return f"+++ {json.dumps({'nbgrader': _nbgrader(grade_id, locked=True)})}\n\n{text}\n"
-
-
-def _code(grade_id, source, **marks):
-    rows = (f"  {key}: {json.dumps(value)}" for key, value in _nbgrader(grade_id, **marks).items())
-    head = "\n".join(["---", "nbgrader:", *rows, "---"])
-    return f"```{{code-cell}} ipython3\n{head}\n{source}\n```\n"
-
-
-def _plain(source):
-    return f"```{{code-cell}} ipython3\n{source}\n```\n"
+def _as_text(kind, source, marks):
+    if kind == "markdown":
+        return f"+++ {json.dumps({'nbgrader': marks})}\n\n{source}\n"
+    rows = (f"  {key}: {json.dumps(value)}" for key, value in (marks or {}).items())
+    head = "\n".join(["---", "nbgrader:", *rows, "---\n"]) if marks else ""
+    return f"```{{code-cell}} ipython3\n{head}{source}\n```\n"
 
 
 if __name__ == "__main__":

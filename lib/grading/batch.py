@@ -20,6 +20,20 @@ SHORTEST_SECRET = 16  # characters; what is shorter could be tried out
 TRIES = 3  # of an executor whose worker is killed; then the grader's own process does it
 
 
+def refuse_short(secret):
+    """Refuse a secret that could be found by trying.
+
+    Args:
+        secret: text.
+
+    Raises:
+        ValueError: for one that is too short.
+    """
+    check.text(secret=secret)
+    if len(secret) < SHORTEST_SECRET:
+        raise ValueError(f"secret: at least {SHORTEST_SECRET} characters, so that nobody finds it by trying")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Course:
     """What a class is graded with.
@@ -41,8 +55,7 @@ class Course:
     def __post_init__(self):
         check.fields(self, text="assignment secret jail", positive="seconds")
         check.instance(tuple, questions=self.questions)
-        if len(self.secret) < SHORTEST_SECRET:
-            raise ValueError(f"secret: at least {SHORTEST_SECRET} characters, so that nobody finds it by trying")
+        refuse_short(self.secret)
 
     @property
     def grading(self):

@@ -129,6 +129,8 @@ class Conversation:
             raise JailError(f"{self.jail.name} does not start: {self._complaint()}") from None
 
     def _opened(self):
+        if self.jail.uid is not None:
+            os.chown(self.folder.name, self.jail.uid, self.jail.uid)  # made just now, for the submission alone
         return subprocess.Popen(
             self.jail.command(self.with_lib),
             stdin=subprocess.PIPE,

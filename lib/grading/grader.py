@@ -79,7 +79,7 @@ def run(cells, main, errands, jail, seconds=SECONDS):
         cells: texts.
         main: whether they run as `__main__`.
         errands: of tasks.
-        jail: the name of one.
+        jail: a `Jail`, or the name of one.
         seconds: for one statement, and for one call.
 
     Returns:
@@ -89,10 +89,11 @@ def run(cells, main, errands, jail, seconds=SECONDS):
         JailError: if the jail does not start.
     """
     found = {}
+    chosen = jail if isinstance(jail, jails.Jail) else jails.jail(jail)
     for with_lib in (False, True):
         wanted = [errand for errand in errands if errand["lib"] is with_lib]
         if wanted:
-            with Conversation(jails.jail(jail), list(cells), main=main, seconds=seconds, with_lib=with_lib) as inside:
+            with Conversation(chosen, list(cells), main=main, seconds=seconds, with_lib=with_lib) as inside:
                 found |= _answers(inside, wanted)
     return [found[errand["name"]] for errand in errands]
 

@@ -120,12 +120,13 @@ def _hidden():
     return words
 
 
-def _is_root():
+def is_root():
+    """Whether this process may become somebody else."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def _privileges():
-    if _is_root():  # the program gives up root itself, with these two; a user namespace would leave it root outside
+    if is_root():  # the program gives up root itself, with these two; a user namespace would leave it root outside
         return ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     return ["--unshare-user", "--uid", "65534", "--gid", "65534"]
 
@@ -156,8 +157,13 @@ def bubblewrap():
     'bubblewrap'
     """
     advice = "Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap; it needs user namespaces"
-    uid = JAIL_UID + os.getpid() % 4000 if _is_root() else None
+    uid = _nobody() if is_root() else None
     return Jail(name="bubblewrap", program="bwrap", command=_bubblewrap, advice=advice, uid=uid)
+
+
+def _nobody():
+    """Somebody who owns nothing; another one for each of the graders that run at the same time."""
+    return JAIL_UID + os.getpid() % 4000
 
 
 def container(tool):
@@ -174,9 +180,18 @@ def container(tool):
     return Jail(name=tool, program=tool, command=_container(tool), advice=advice)
 
 
-NO_JAIL = Jail(
-    name="none", program=sys.executable or "python3", command=_plain, advice="--trust-submissions runs without a jail"
-)
+def another_user():
+    """No jail, but a user who owns nothing: for a machine that is thrown away after one submission. Needs root.
+
+    >>> another_user().name
+    'another user'
+    """
+    advice = "run as root, who alone can become somebody else"
+    return Jail(name="another user", program=_PYTHON, command=_plain, advice=advice, uid=_nobody())
+
+
+_PYTHON = sys.executable or "python3"
+NO_JAIL = Jail(name="none", program=_PYTHON, command=_plain, advice="--trust-submissions runs without a jail")
 
 
 def jails():

@@ -148,13 +148,13 @@ def notebook(cells):
     """A notebook as text.
 
     Args:
-        cells: pairs of "markdown" or "code" and the text.
+        cells: pairs of "markdown" or "code" and the text; a third part is the cell's metadata.
     """
     made = []
-    for number, (kind, text) in enumerate(cells):
+    for number, (kind, text, *more) in enumerate(cells):
         code = {"execution_count": None, "outputs": []} if kind == "code" else {}
-        source = text.splitlines(keepends=True)
-        made.append({"cell_type": kind, "id": f"cell-{number}", "metadata": {}, **code, "source": source})
+        about = {"id": f"cell-{number}", "metadata": more[0] if more else {}}
+        made.append({"cell_type": kind, **about, **code, "source": text.splitlines(keepends=True)})
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     whole = {"cells": made, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"

@@ -95,6 +95,17 @@ def submissions(folder):
     return [Submission(student=shown(student), paths=tuple(paths)) for student, paths in sorted(found.items())]
 
 
+def one_submission(folder, student):
+    """A whole folder as one student's submission.
+
+    Args:
+        folder: its path.
+        student: whose it is.
+    """
+    check.text(folder=folder)
+    return Submission(student=student, paths=tuple(_inside(folder)))
+
+
 def shown(name):
     """A file's name as text that can be written and shown in a line, whatever bytes it has.
 

@@ -1,0 +1,256 @@
+"""Exports: nbgrader takes the tree and grades by it; the zip grades as Gradescope runs it, as another user."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lib.cli import main
+from lib.exercises import assignment
+from lib.exercises.assignments import Assignment
+from lib.exercises.masters import cells_of
+from lib.grading import gradescope_zip, nbgrader_tree, on_gradescope
+from lib.grading.conversation import JailError
+from lib.grading.jail import another_user, is_root
+
+ROOT = Path(__file__).resolve().parent.parent
+START = assignment("start")
+SECRET = "a secret that is in no file of the handbook"
+
+
+def solved(notebook):
+    """A released notebook as text, with the solutions written where they belong."""
+    written = {marks["grade_id"]: source for _, source, marks in cells_of(START) if marks and marks["solution"]}
+    plain = json.loads(notebook)
+    for cell in plain["cells"]:
+        cell["source"] = written.get(cell["metadata"].get("nbgrader", {}).get("grade_id"), cell["source"])
+    return json.dumps(plain)
+
+
+# nbgrader
+
+GRADE = """
+import json, shutil
+from pathlib import Path
+from nbgrader.api import Gradebook
+from nbgrader.apps import AutogradeApp, GenerateAssignmentApp
+
+def run(app):
+    app.instance().initialize(["start", "--log-level=ERROR"])
+    app.instance().start()
+    app.clear_instance()
+
+run(GenerateAssignmentApp)
+for student in ("ada", "bob"):
+    shutil.copytree("release/start", f"submitted/{student}/start")
+    if Path(f"{student}.ipynb").exists():
+        shutil.copy(f"{student}.ipynb", f"submitted/{student}/start/start.ipynb")
+run(AutogradeApp)
+with Gradebook("sqlite:///gradebook.db", "training-run-handbook") as book:
+    print(json.dumps({one.student.id: [one.score, one.max_score] for one in book.assignment_submissions("start")}))
+"""
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """An exported tree in which nbgrader has released the assignment and graded a solved and an empty submission."""
+    folder = tmp_path_factory.mktemp("nbgrader") / "course"
+    nbgrader_tree.export(START, f"{folder}")
+    handed_out = (folder / "source/start/start.ipynb").read_text()
+    (folder / "ada.ipynb").write_text(solved(handed_out))
+    own = dict.fromkeys(("HOME", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"), f"{folder.parent / 'own'}")
+    Path(own["HOME"]).mkdir()
+    path = os.pathsep.join([f"{Path(sys.executable).parent}", os.environ["PATH"]])  # the kernel is this Python
+    done = subprocess.run(
+        [sys.executable, "-c", GRADE],
+        cwd=folder,
+        env=os.environ | own | {"PATH": path, "PYTHONPATH": f"{ROOT}", "HANDBOOK_SEED": SECRET},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout.splitlines()[-1])
+
+
+def test_nbgrader_grades_what_it_was_given(graded):
+    assert graded[1] == {"ada": [START.points, START.points], "bob": [0, START.points]}
+
+
+def test_nbgrader_hands_out_neither_solutions_nor_hidden_tests(graded):
+    handed_out = (graded[0] / "release/start/start.ipynb").read_text()
+    assert "your answer" in handed_out
+    assert not [word for word in ("HIDDEN", "graded(", "SOLUTION", "lib.exercises") if word in handed_out]
+    for asked in START.questions:
+        assert asked.kind == "value" or json.dumps(asked.body)[1:-1] not in handed_out
+
+
+def test_the_tree_says_first_what_is_lost(graded):
+    for name in ("README.md", "nbgrader_config.py"):
+        assert "No jail" in (graded[0] / name).read_text().splitlines()[0]
+    with pytest.raises(ValueError, match="not empty"):
+        nbgrader_tree.export(START, f"{graded[0]}")
+
+
+# Gradescope
+
+CELLS = "\n".join(source for kind, source, marks in cells_of(START) if kind == "code" and marks and marks["solution"])
+LOOK = """
+import os, socket
+def attempts(root):
+    found = []
+    for path in (root + "/private/course.json", root + "/private/lib/exercises/worked_example.py"):
+        try:
+            found.append(open(path).read())
+        except OSError:
+            pass
+    for path in (root + "/results/results.json", root + "/results/own.json", root + "/run_autograder"):
+        try:
+            open(path, "w").write("{}")
+            found.append(path)
+        except OSError:
+            pass
+    return found
+"""
+
+
+@pytest.fixture(scope="module")
+def container():
+    """A folder as Gradescope's /autograder is once setup.sh has run: the zip in source, nothing submitted yet.
+
+    It lies where another user may pass, as /autograder does.
+    """
+    with tempfile.TemporaryDirectory(prefix="handbook-autograder-") as name:
+        root = Path(name)
+        root.chmod(0o755)  # made just now
+        for folder in ("source", "results", "submission"):
+            (root / folder).mkdir()
+        made = gradescope_zip.packed(gradescope_zip.files(START, SECRET))
+        with zipfile.ZipFile(io.BytesIO(made)) as archive:
+            archive.extractall(root / "source")  # at its root, not in a folder
+        shutil.copy(root / "source/run_autograder", root / "run_autograder")
+        (root / "submission_metadata.json").write_text('{"users": [{"id": 7, "email": "x", "name": "y"}]}')
+        bash(root, "source/setup.sh")
+        yield root
+
+
+def bash(root, script, succeeds=True):
+    """What a script of the zip says, run as Gradescope runs it: there, as root, nothing of ours in its environment."""
+    path = os.pathsep.join(["/usr/bin", "/bin", f"{Path(sys._base_executable).parent}"])
+    done = subprocess.run(
+        ["bash", f"{root / script}"],
+        cwd=root,
+        env={"PATH": path, "AUTOGRADER_ROOT": f"{root}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode == 0) is succeeds, done.stderr
+    return done.stderr
+
+
+def results(root, files, succeeds=True):
+    """results.json of a submission of these files, and what was said to the instructor."""
+    shutil.rmtree(root / "submission")
+    (root / "submission").mkdir()
+    for name, text in files.items():
+        (root / "submission" / name).write_text(text)
+    said = bash(root, "run_autograder", succeeds)
+    return json.loads((root / "results/results.json").read_text()), said
+
+
+NEEDS_ROOT = pytest.mark.skipif(not is_root(), reason="NOT ROOT: Gradescope's autograder was not tried as it runs")
+
+
+@NEEDS_ROOT
+def test_gradescope_is_told_points_and_reasons_in_its_own_form(container):
+    told, _ = results(container, {"any name.py": CELLS.replace("return", "return 2 *", 1)})
+    assert {"visibility", "stdout_visibility", "tests"} <= set(told)
+    assert told["stdout_visibility"] == "hidden"
+    assert sum(test["max_score"] for test in told["tests"]) == START.points
+    first, *others = told["tests"]
+    assert (first["score"], first["status"]) == (0, "failed")
+    assert "Hint: " in first["output"]
+    assert {(test["status"], test["score"] == test["max_score"], test["output"][:3]) for test in others} <= {
+        ("passed", True, "All"),
+        ("passed", True, "Rig"),
+    }
+    assert all(test["output_format"] == "text" and test["visibility"] == "visible" for test in told["tests"])
+
+
+@NEEDS_ROOT
+def test_a_submission_reads_no_answers_there_and_writes_no_results(container):
+    name = START.questions[0].name
+    cheat = f"{LOOK}\ntried = attempts({f'{container}'!r})\ndef {name}(*inputs): raise Exception if tried else KeyError"
+    told, _ = results(container, {"a.py": cheat})
+    assert "It raised KeyError." in told["tests"][0]["output"]
+    assert {path.name for path in (container / "results").iterdir()} == {"results.json"}
+
+
+@NEEDS_ROOT
+def test_nothing_submitted_is_said_to_the_student(container):
+    told, _ = results(container, {"readme.txt": "sorry"})
+    assert {test["score"] for test in told["tests"]} == {0}
+    assert told["output"] == "There is no notebook and no Python file in it."
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize(("folder", "words"), [("private", "it reads the right answers"), ("results", "it may write")])
+def test_where_another_user_would_not_be_held_nothing_is_graded(container, folder, words):
+    before = (container / folder).stat().st_mode
+    (container / folder).chmod(0o777)
+    try:
+        told, said = results(container, {"a.py": CELLS}, succeeds=False)
+    finally:
+        (container / folder).chmod(before)
+    assert words in said
+    assert (told["score"], told["output"]) == (0, told["output"])
+    assert "no fault of your submission" in told["output"]
+
+
+def test_who_is_not_root_grades_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(on_gradescope, "is_root", lambda: False)
+    with pytest.raises(JailError, match="must be root"):
+        on_gradescope.refuse_faults(another_user(), tmp_path)
+
+
+def test_the_zip_says_first_what_is_lost_and_is_whole():
+    made = gradescope_zip.files(START, SECRET)
+    assert made["README.md"].decode().startswith("No jail")
+    for name in ("setup.sh", "run_autograder"):
+        lines = made[name].decode().splitlines()
+        assert (lines[0], lines[1][:9]) == ("#!/usr/bin/env bash", "# No jail")
+    assert not [name for name in made if SECRET.encode() in made[name] and name != "private/course.json"]
+    allowing = Assignment(name="x", title="x", part="Compute", intro="x", names=("run_to_add",))
+    with pytest.raises(ValueError, match="a question allows `lib`"):
+        gradescope_zip.files(allowing, SECRET)
+
+
+# The commands
+
+
+def export(*words):
+    return CliRunner().invoke(main, ["course", "export", *map(str, words), "--assignment", "start"])
+
+
+def test_the_commands_say_first_what_is_lost_and_write_over_nothing(tmp_path):
+    (tmp_path / "secret.txt").write_text(SECRET)
+    words = ("gradescope", tmp_path / "a.zip", "--secret", tmp_path / "secret.txt")
+    for done in (export("nbgrader", tmp_path / "course"), export(*words)):
+        assert done.exit_code == 0, done.output
+        assert done.stdout.startswith("No jail")
+    before = (tmp_path / "a.zip").read_bytes()
+    again = export(*words)
+    assert (again.exit_code, again.stderr) == (1, f"handbook: {tmp_path / 'a.zip'}: File exists\n")
+    assert (tmp_path / "a.zip").read_bytes() == before
+    assert "not empty" in export("nbgrader", tmp_path / "course").stderr
