@@ -16,7 +16,7 @@ MONTH = 2048 * 30 * 24 * 989 / 989.4  # GPU-hours of seed 003's month, at the da
 
 @pytest.fixture(scope="module")
 def chapter(root):
-    """What the chapter glues; and its text. The fault that it plants is run where chapters are; here the record will do."""
+    """What it glues, and its text. The fault that it plants is run where chapters are: here its record will do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(climb, "faulty", lambda run, name, numbers, report: (recorded.faulty(name),))
         return glued(root, "notebooks/pilot_ladder.md")
