@@ -6,7 +6,7 @@ from lib import check, facts
 
 _FIGURES = {"share": "", "gpu_hours": "GPU-hours", "hours": "hours", "nats": "nats per token", "steps": "steps"}
 _FIGURES |= {"runs": "runs", "decades": "decades of compute", "gpus": "GPUs"}
-THRESHOLDS = MappingProxyType(facts.load("thresholds", _FIGURES))
+THRESHOLDS = MappingProxyType(facts.load("thresholds", _FIGURES, {"accelerators": str}))
 
 
 def limit(name, field):

@@ -223,9 +223,9 @@ def _stalls(expected):
 
 
 def _bus(expected):
-    """What an all-reduce in a node carries, beside the links of a GPU; nothing where their rate is not known."""
+    """What an all-reduce in a node carries, beside the links of a GPU; nothing where they do not join all of a node."""
     chip, least = expected.run.cluster.accelerator, limit("bus bandwidth", "share")
-    if chip.link_bytes_per_second is None or expected.run.cluster.n_gpus < 2:
+    if chip.name not in limit("bus bandwidth", "accelerators").value.split(", ") or expected.run.cluster.n_gpus < 2:
         return
     source = f"{least.source}; {chip.sources['link_bytes_per_second']}"
     ends = {"at_least": least.value * chip.link_bytes_per_second / 1e9, "source": source, "on_target": True}
