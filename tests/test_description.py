@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.architecture import MODELS, MixtureOfExperts, Transformer, model
@@ -194,7 +194,6 @@ def descriptions(draw):
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(run=descriptions())
 def test_what_is_written_is_read_back(run):
     again = parse(to_toml(run))

@@ -1,7 +1,7 @@
 """Recipes: what follows from a size and tokens divides, trains and lies near what others did."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.compute import train_flops
@@ -30,7 +30,6 @@ def test_what_others_would_take_for_the_same_run(small):
     assert small.sweep[-1] >= max(small.rival_lrs.values()) * 0.95
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     compute=st.floats(19, 25.5).map(lambda power: 10**power),
     copies=st.integers(0, 7).map(lambda power: 2**power),

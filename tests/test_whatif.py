@@ -7,7 +7,7 @@ import shlex
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lib import check
@@ -523,7 +523,6 @@ def test_no_answer_within_the_sliders_is_ugly_or_a_refusal_of_something_else(wha
 
 
 @pytest.mark.parametrize("what_if", catalogue.WHAT_IFS.values(), ids=catalogue.WHAT_IFS)
-@settings(max_examples=30)
 @given(data=st.data())
 def test_whatever_is_moved_texts_and_command_say_what_the_values_are(what_if, data):
     try:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.scaling import LAWS, law
@@ -113,7 +113,6 @@ def test_a_model_that_is_not_used_is_the_cheapest_to_train():
     assert value(view, "saved over its whole life") == pytest.approx(0.0, abs=1e-9)
 
 
-@settings(max_examples=30)
 @given(
     st.floats(1e18, 1e27),
     st.sampled_from(LAW_NAMES),
