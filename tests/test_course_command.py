@@ -156,3 +156,29 @@ def test_an_assignment_is_handed_out_once(tmp_path):
     ]
     assert "not empty" in refused("release", tmp_path / "handout", "--assignment", "start")
     assert "did you mean 'memory'" in refused("release", tmp_path / "other", "--assignment", "memories")
+
+
+# Help
+
+
+def commands(group, words=()):
+    """(words, command) of a group and all that is under it."""
+    for name, command in group.commands.items():
+        yield (*words, name), command
+        if hasattr(command, "commands"):
+            yield from commands(command, (*words, name))
+
+
+def test_every_command_of_a_course_is_listed_by_a_whole_sentence():
+    found = dict(commands(main.commands["course"]))
+    assert {("release",), ("grade",), ("export", "gradescope")} <= set(found)
+    for words, command in found.items():
+        assert not command.get_short_help_str(60).endswith("..."), words
+        assert run(*words, "--help").exit_code == 0
+
+
+def test_a_group_alone_lists_its_commands():
+    for words in ((), ("export",)):
+        done = run(*words)
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert "Commands:\n" in done.stdout

@@ -33,10 +33,11 @@ def standing(command):
 @_JSON
 @click.pass_context
 def collect(context, downloads, folder, roster, pseudonyms, as_json, **how):
-    """Bring downloads into one folder for each student; later ones are given last.
+    """Bring downloads into one folder for each student.
 
     Takes the archives of Canvas and Moodle, packed or unpacked, nbgrader's submitted/ tree, and a file or a folder for
-    each student. Exits with 1 if somebody is not on the roster; what they handed in is kept aside.
+    each student; give later downloads last. Exits with 1 if somebody is not on the roster; what they handed in is kept
+    aside.
 
     \b
     handbook course collect submissions.zip -o submitted --roster roster.csv

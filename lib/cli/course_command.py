@@ -16,9 +16,16 @@ from lib.cli.run_commands import refusals
 MOST_WORKERS = 256
 
 
-@click.group()
-def course():
-    """Run a course: release an assignment, grade submissions in a jail, see which jail works here."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def course(context):
+    """Run a course with the handbook's assignments.
+
+    The way of an assignment: release it, collect what comes back, grade it in a jail, join records and decisions to
+    scores. The page "For instructors" of the book walks through it.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @course.command()
@@ -46,7 +53,9 @@ def doctor(context, as_json):
 @click.argument("folder", metavar="DIR")
 @click.option("--assignment", metavar="NAME", required=True, help="Which, such as compute.")
 def release(folder, assignment):
-    """Write the folder that students get: notebook, checker, environment, README.
+    """Write the folder that students get.
+
+    It holds the notebook without solutions, a checker, the environment, a README.
 
     \b
     handbook course release handout --assignment compute
@@ -73,7 +82,9 @@ def release(folder, assignment):
 @click.option("--trust-submissions", is_flag=True, help="Run without a jail: only what you would run yourself.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def grade(folder, results, assignment, secret, as_json, **how):
-    """Grade submissions, one record each; run again to resume, or to grade what changed.
+    """Grade submissions in a jail, one record each.
+
+    Run it again to resume a run that was stopped, or to grade what has changed.
 
     \b
     handbook course grade submitted -o results --assignment compute --secret secret.txt

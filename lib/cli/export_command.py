@@ -7,16 +7,24 @@ from lib.cli.run_commands import refusals
 _ASSIGNMENT = click.option("--assignment", metavar="NAME", required=True, help="Which, such as compute.")
 
 
-@click.group()
-def export():
-    """Export an assignment to nbgrader or Gradescope; each says first which isolation is lost there."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def export(context):
+    """Export an assignment to nbgrader or Gradescope.
+
+    Each says in its first line which isolation is lost there.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @export.command()
 @click.argument("folder", metavar="DIR")
 @_ASSIGNMENT
 def nbgrader(folder, assignment):
-    """Write a source tree for nbgrader, whose kernel runs submission and checks in one process.
+    """Write a source tree for nbgrader.
+
+    There one kernel runs the submission and its checks: nothing is held apart.
 
     \b
     handbook course export nbgrader course --assignment compute
@@ -34,7 +42,9 @@ def nbgrader(folder, assignment):
 @_ASSIGNMENT
 @click.option("--secret", metavar="FILE", required=True, help="A file with text that hidden inputs are drawn from.")
 def gradescope(path, assignment, secret):
-    """Write an autograder's zip for Gradescope, which runs a submission as another user beside it.
+    """Write an autograder's zip for Gradescope.
+
+    There a submission runs as another user of the container that grades it.
 
     \b
     handbook course export gradescope autograder.zip --assignment compute --secret secret.txt
