@@ -76,7 +76,7 @@ def _rung_formula(late, rung):
     if rung.name == "short scaled run":
         return f"{limit('rehearsal', 'share').value:g} x {show_number(late.expected.gpu_hours)}"
     hours = limit(rung.name, "hours").value
-    return f"{show(rung.gpu_hours / hours, 'GPUs')} x {hours:g} h"
+    return f"{show(rung.gpu_hours / hours, 'GPUs')} x {show_number(hours)} h"
 
 
 def _late_rows(late):
@@ -96,7 +96,7 @@ def _late_rows(late):
     yield Row(
         label="waiting for the repair",
         value=late.stopped_gpu_hours,
-        formula=f"{held} x {late.stopped_hours:g} h",
+        formula=f"{held} x {show_number(late.stopped_hours)} h",
         assumed=("the cluster is held while people search",),
         **shared,
     )
@@ -109,9 +109,9 @@ def _late_rows(late):
     days |= {"value": late.days, "formula": f"{show_number(late.gpu_hours)} / {held} / 24"}
     yield Row(label="the run ends later by", **days)
     if run.price_usd_per_gpu_hour:
-        price = (f"{run.price_usd_per_gpu_hour:g} USD a GPU-hour",)
+        price = (f"{show_number(run.price_usd_per_gpu_hour)} USD a GPU-hour",)
         money = {"value": late.expected.cost_of(late.gpu_hours), "unit": "USD", "group": group}
-        paid = f"{show_number(late.gpu_hours)} x {run.price_usd_per_gpu_hour:g}"
+        paid = f"{show_number(late.gpu_hours)} x {show_number(run.price_usd_per_gpu_hour)}"
         yield Row(label="in money", formula=paid, assumed=price, **money)
 
 
