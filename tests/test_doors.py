@@ -874,6 +874,7 @@ EXCEPTIONS |= {
     "logs.outlook.Progress.rates": Kind((0.5, 0.6), (None, 5, "text", (), (0.5,), (0.0, 0.0))),
     "logs.outlook.Progress.up_seconds": positive(100.0),
     "logs.outlook.Progress.longest": number(2.0, -1),
+    "logs.outlook.Progress.again_seconds": number(2.0, -1),
     "logs.outlook.Progress.seconds_for.steps": positive(100),
     **_same(instance(REPORTED), "logs.outlook.progress.report logs.outlook.finish_seconds.report"),
     **_same(instance(REPORTED), "logs.outlook.final_loss.report logs.against_plan.AgainstPlan.report"),

@@ -9,7 +9,7 @@ import pytest
 from lib.description import parse as described
 from lib.logs import AgainstPlan, Entry, Log, Report, evidence
 from lib.logs.measured import quantities
-from lib.logs.outlook import final_loss, finish_seconds, student
+from lib.logs.outlook import Progress, final_loss, finish_seconds, student
 
 RUN = described(
     'tokens = "4.194304B"\n[model]\nname = "llama-3-8b"\n[cluster]\naccelerator = "h100"\nn_gpus = 64\n'
@@ -75,6 +75,30 @@ def test_the_interval_of_the_finish_holds_it(failing):
         found = finish_seconds(report, 2000)
         held.append(found.low <= truth <= found.high)
     assert sum(held) >= 34
+
+
+def test_steps_that_are_done_again_can_fail_again():
+    """A death every 400 steps that are done, 100 of them lost, 600 s of rest: the time to come is arithmetic."""
+    time, entries, at, died = 0.0, [], 0, 0
+    for done in range(1, 40_001):
+        at, time = at + 1, time + 10.0
+        if at % 10 == 0:
+            entries.append(Entry(line=len(entries) + 1, step=at, loss=2.0, time=time))
+        if done % 400 == 0:
+            at, time, died = at - 100, time + 600, died + 1
+    mark = next(place for place, entry in enumerate(entries) if entry.step >= 10_000)
+    left = next(entry.time for entry in entries if entry.step >= 30_000) - entries[mark].time
+    found = finish_seconds(Report(log=Log(entries=tuple(entries[: mark + 1]))), 30_000)
+    assert found.best == pytest.approx(left, rel=0.02)
+
+
+def test_few_restarts_of_uneven_cost_widen_the_finish():
+    even, uneven = (
+        Progress(rates=(0.1,) * 20, up_seconds=1e5, costs=costs).seconds_for(30_000)
+        for costs in ((3000.0,) * 8, (500.0,) * 7 + (20_500.0,))
+    )
+    spread = [draws[1949] - draws[50] for draws in (even, uneven)]
+    assert spread[1] > 2.2 * spread[0]
 
 
 def test_a_forecast_is_narrower_the_further_the_run_is():

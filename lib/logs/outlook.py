@@ -82,9 +82,10 @@ class Progress:
 
     Args:
         rates: steps per second in batches of equal time, restarts left out; at least two.
-        up_seconds: the time that those are of, > 0.
+        up_seconds: the time that those are of, > 0; steps that were done again are in it.
         longest: of that time, the longest stretch from line to line, s: a pause that each end cuts in or out.
         costs: of each restart, s: until the run went on, and for the steps that were done again.
+        again_seconds: of `up_seconds`, for steps that were done again, 0 or more.
 
     Raises:
         TypeError, ValueError: for a value of the wrong kind or out of range.
@@ -97,10 +98,13 @@ class Progress:
     up_seconds: float
     longest: float = 0.0
     costs: tuple[float, ...] = ()
+    again_seconds: float = 0.0
 
     def __post_init__(self):
         check.instance(tuple, rates=self.rates, costs=self.costs)
-        check.fields(self, positive="up_seconds", non_negative="longest")
+        check.fields(self, positive="up_seconds", non_negative="longest again_seconds")
+        if self.again_seconds >= self.up_seconds:
+            raise ValueError(f"again_seconds = {self.again_seconds:g}: below up_seconds = {self.up_seconds:g}")
         if len(self.rates) < 2 or fmean(self.rates) <= 0:
             raise ValueError(f"rates = {check.short(self.rates)}: at least two, with a mean above 0")
 
@@ -118,7 +122,9 @@ class Progress:
         """What so many more steps take, in draws that are sorted: the same for the same log.
 
         Each draw takes a rate from Student's distribution of the mean of the batches to come, a number of restarts from
-        a Poisson distribution whose rate comes from its Jeffreys posterior, and the cost of each from those seen.
+        a Poisson distribution whose rate comes from its Jeffreys posterior, and the cost of each from those seen, each
+        with a weight that is drawn as well: few costs tell their mean badly. The rate is one for time that got on: time
+        for steps done again, in which a run may fail too, is part of the costs.
 
         Args:
             steps: at least 1.
@@ -127,14 +133,14 @@ class Progress:
         draw, n, mean = random.Random(_SEED), len(self.rates), fmean(self.rates)
         up = steps / mean
         off = stdev(self.rates) * self._dependence * math.sqrt(1 / n + self.up_seconds / n / up)
-        edge = self.longest / self.up_seconds
+        edge, got_on = self.longest / self.up_seconds, self.up_seconds - self.again_seconds
         made = []
         for _ in range(_DRAWS):
             heavy = math.sqrt((n - 1) / (2 * draw.gammavariate((n - 1) / 2, 1.0)))  # Student's: normal over root chi^2
             rate = mean + off * heavy * draw.gauss(0.0, 1.0)
             took = up * (1 + 2 * edge * (draw.random() + draw.random() - 1)) * (mean / rate if rate > 0 else math.inf)
             if self.costs and took < math.inf:
-                often = draw.gammavariate(len(self.costs) + 0.5, 1.0) * took / self.up_seconds
+                often = draw.gammavariate(len(self.costs) + 0.5, 1.0) * took / got_on
                 took += _sum_of(draw, self.costs, _poisson(draw, often))
             made.append(took)
         return tuple(sorted(made))
@@ -151,8 +157,8 @@ def _poisson(draw, mean):
 
 def _sum_of(draw, costs, count):
     """Of many costs the mean, of few each one: a hundred draws say as much as a thousand."""
-    few = min(count, 100)
-    return count / few * math.fsum(draw.choice(costs) for _ in range(few)) if few else 0.0
+    few, weights = min(count, 100), [draw.expovariate(1.0) for _ in costs]  # Rubin's Bayesian bootstrap
+    return count / few * math.fsum(draw.choices(costs, weights, k=few)) if few else 0.0
 
 
 def progress(report):
@@ -174,12 +180,14 @@ def progress(report):
         return None
     marks = [_at(times, steps, times[-1] * place / n) for place in range(n + 1)]
     step = times[-1] / steps[-1]
+    again = report.course.lost_steps * step
     lost = {restart.line: restart.lost_steps for restart in report.course.restarts}
     return Progress(
         rates=tuple((b - a) * n / times[-1] for a, b in pairwise(marks)),
         up_seconds=times[-1],
         longest=max(stretch.wall for stretch in ups),
         costs=tuple(max(0.0, s.wall - s.steps * step) + lost[s.line] * step for s in made if s.restart),
+        again_seconds=again if again < times[-1] else 0.0,
     )
 
 
@@ -209,7 +217,8 @@ def finish_seconds(report, total_steps):
         TypeError, ValueError: for something else.
 
     Source: Schmeiser 1982, Operations Research 30(3):556-568, batch means; Hahn and Meeker 1991, Statistical Intervals,
-        section 4.7, the mean of a future sample; Jeffreys' prior for a Poisson rate, Gamma(k + 1/2).
+        section 4.7, the mean of a future sample; Jeffreys' prior for a Poisson rate, Gamma(k + 1/2); Rubin 1981, Annals
+        of Statistics 9(1):130-134, weights of what was seen.
     """
     check.instance(Report, report=report)
     check.integer(total_steps=total_steps)
