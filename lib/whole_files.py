@@ -115,7 +115,7 @@ def write_bytes(path, data, replace=False):
     try:
         number, beside = tempfile.mkstemp(prefix=f".{name[:40]}.", dir=folder)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None  # of the file that was asked for
+        raise OSError(error.errno, error.strerror, path) from None
     try:
         with open(number, "wb") as file:
             file.write(data)
@@ -125,6 +125,9 @@ def write_bytes(path, data, replace=False):
         if not replace:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL))  # claims the name, or refuses
         os.replace(beside, path)
+    except OSError as error:
+        error.filename, error.filename2 = path, None  # of the file that was asked for, not of the one beside it
+        raise
     finally:
         with suppress(FileNotFoundError):
             os.unlink(beside)

@@ -199,7 +199,7 @@ def test_evidence_that_was_edited_is_refused(ran):
 
 def test_a_folder_that_is_not_there_is_told_before_anything_is_run(ran):
     result = handbook("-o", "nowhere/evidence.json")
-    assert (ran[0], result.exit_code) == ([], 1)
+    assert (ran[0], result.exit_code) == ([], 2)
     assert result.stderr.splitlines()[-1] == "handbook: nowhere/evidence.json: the folder does not exist"
 
 
@@ -209,7 +209,7 @@ def test_a_folder_that_cannot_be_written_is_told_by_the_file_that_was_asked_for(
 
     monkeypatch.setattr(whole_files.tempfile, "mkstemp", refused)
     result = handbook()
-    assert (ran[0], result.exit_code) == ([], 1)
+    assert (ran[0], result.exit_code) == ([], 2)
     assert result.stderr.splitlines()[-1] == "handbook: evidence.json: Read-only file system"
 
 

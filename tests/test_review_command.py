@@ -120,3 +120,14 @@ def test_what_a_review_says_wrongly_is_refused_in_one_line(folder, text, told):
     assert (done.exit_code, done.stdout) == (2, "")
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("html", ["taken.html", "nowhere/review.html", "review.md", "."])
+def test_markdown_and_page_are_written_both_or_neither(folder, html):
+    run("--new", "run.toml")
+    (folder / "taken.html").write_text("before")
+    done = run("--markdown", "review.md", "--html", html)
+    assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert html in done.stderr
+    assert not (folder / "review.md").exists()
+    assert (folder / "taken.html").read_text() == "before"

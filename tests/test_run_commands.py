@@ -61,6 +61,42 @@ def test_a_configuration_may_stand_for_the_model(folder):
     assert read(str(folder / "run.toml")).shape.d_model == 64
 
 
+SHAPE = "n_layers=2,d_model=64,n_heads=4,n_kv_heads=2,d_ff=192,vocab_size=1000,tied=true,gated=true,norm=rms"
+
+
+@pytest.mark.parametrize(("words", "answers"), [(("--shape", SHAPE), ""), ((), f"{SHAPE}\n")])
+def test_a_shape_may_stand_for_the_model(folder, words, answers):
+    done = run("new-run", *words, *GIVEN[2:], answers=answers)
+    assert done.exit_code == 0, done.stderr
+    shape = read(str(folder / "run.toml")).shape
+    assert (shape.n_layers, shape.d_model, shape.n_kv_heads, shape.tied, shape.norm) == (2, 64, 2, True, "rms")
+
+
+def test_a_configuration_may_be_the_answer(folder):
+    assert "none.json: cannot be read" in refused("new-run", *GIVEN[2:], answers="none.json\n")
+
+
+def test_a_shape_changes_what_a_released_model_has(folder):
+    answered("new-run", *GIVEN, "--shape", "n_layers=16")
+    assert read(str(folder / "run.toml")).shape.n_layers == 16
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--shape", "n_layers=2"), "name: missing; a released model, or config, or all of n_layers, d_model"),
+        (("--shape", SHAPE + ",colour=3"), "colour = 3: no field"),
+        (("--shape", SHAPE.replace("=64", "=-64")), "d_model = -64"),
+        (("--shape", "12 layers"), "shape = '12 layers': sizes as NAME=VALUE"),
+        (("--shape", SHAPE + ",config=run.json"), "shape = 'config=run.json': not here"),
+        (("--model", "gpt2", "--config", "config.json"), "model: it or --config"),
+    ],
+)
+def test_a_shape_that_is_none_is_refused(folder, words, told):
+    assert told in refused("new-run", *words, *GIVEN[2:])
+    assert list(folder.iterdir()) == []
+
+
 def test_a_layout_that_does_not_fit_is_told_with_the_smallest_change():
     said = " ".join(answered("new-run", *GIVEN[:8]).split())
     assert "FAIL fits the GPU's memory" in said
@@ -99,9 +135,13 @@ def test_without_an_answer_the_option_is_named(folder):
 
 
 def test_a_folder_that_is_not_there_is_told_in_one_line():
-    done = run("new-run", "none/run.toml", *GIVEN)
-    assert done.exit_code == 1
-    assert done.stderr == "handbook: none/run.toml: the folder does not exist\n"
+    assert refused("new-run", "none/run.toml", *GIVEN) == "handbook: none/run.toml: the folder does not exist"
+
+
+def test_what_cannot_take_the_place_of_a_folder_is_named_as_it_was_asked_for(folder):
+    (folder / "there").mkdir()
+    assert refused("new-run", "there", *GIVEN, "--replace") == "handbook: there: Is a directory"
+    assert [path.name for path in folder.iterdir()] == ["there"]
 
 
 # The ladder

@@ -1,6 +1,7 @@
 """The command `handbook`: parses, calls, prints. Answers go to stdout, the rest to stderr in one line.
 
-Exit codes: 0 for an answer, 1 if it cannot be written, 2 for refused input, 130 when stopped by Ctrl-C.
+Exit codes: 0 for an answer, 1 for a verdict that is not passed, 2 for what is refused, a file that cannot be written
+among it, 130 when stopped by Ctrl-C.
 """
 
 import re
@@ -37,7 +38,7 @@ class OneLine(click.Group):
             code = error.exit_code
         except OSError as error:
             click.echo(f"handbook: {error.filename or 'the answer'}: {error.strerror}", err=True)
-            code = 1
+            code = 2 if error.filename else 1
         except click.Abort:
             code = 130
         sys.exit(code if isinstance(code, int) else 0)

@@ -33,6 +33,7 @@ def review(context, path, evidence, run_path, markdown, html, replace, as_json):
     from lib import readiness
 
     with refusals():
+        _refuse_taken([file for file in (markdown, html) if file is not None], replace)
         found = _reviewed(path, evidence)
     for file, text in ((markdown, readiness.to_markdown), (html, readiness.to_html)):
         if file is not None:
@@ -46,6 +47,17 @@ def _reviewed(path, evidence):
 
     run_path, statements = readiness.read(path)
     return readiness.review(description.read(run_path), statements, None if evidence is None else ladder.read(evidence))
+
+
+def _refuse_taken(files, replace):
+    """Before either is written: both or neither."""
+    if len({os.path.realpath(file) for file in files}) < len(files):
+        raise ValueError(f"html = {files[1]!r}: another file than --markdown")
+    for file in files:
+        if os.path.isdir(file) or not os.path.isdir(os.path.dirname(os.path.abspath(file))):
+            raise ValueError(f"{file}: cannot be written: it is a folder, or in none")
+        if os.path.lexists(file) and not replace:
+            raise ValueError(f"{file}: there is such a file; --replace writes over it")
 
 
 def _write_empty(path, run_path, replace):

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 
 import click
 
+from lib import check
+
 _ASKED = {
-    "model": "Model, such as llama-3-8b",
+    "model": "Model, such as llama-3-8b, or a config.json, or its shape (n_layers=32,d_model=4096,...)",
     "tokens": "Training tokens, such as 2T",
     "accelerator": "Accelerator, such as h100",
     "n_gpus": "How many of them",
@@ -26,6 +28,7 @@ _SECTION = {
 @click.argument("path", metavar="[RUN.TOML]", default="run.toml")
 @click.option("--model", metavar="NAME", help="A released model, such as llama-3-8b.")
 @click.option("--config", metavar="FILE", help="Or a config.json as Hugging Face's hub has it.")
+@click.option("--shape", metavar="SIZES", help="Or its sizes, as below; beside a model they change what it has.")
 @click.option("--tokens", metavar="NUMBER", help="Training tokens, such as 2T.")
 @click.option("--accelerator", metavar="NAME", help="What it runs on, such as h100.")
 @click.option("--n-gpus", metavar="NUMBER", help="How many of them.")
@@ -59,6 +62,7 @@ def new_run(path, replace, as_json, explain, **given):
     \b
     handbook new-run
     handbook new-run big.toml --model llama-3-8b --tokens 2T --accelerator h100 --n-gpus 256
+    handbook new-run --shape n_layers=12,d_model=768,n_heads=12,d_ff=3072,vocab_size=50257,tied=true ...
     """
     from lib.description import write
 
@@ -127,8 +131,12 @@ def _tasks_said(path, rung, as_json, explain):
 
 def _answers(given):
     """What a person says to the questions that no option has answered."""
-    asked = (name for name in _ASKED if name not in given and not (name == "model" and "config" in given))
-    return {name: _ask(name) for name in asked}
+    has_model = any(name in given for name in ("model", "config", "shape"))
+    answers = {name: _ask(name) for name in _ASKED if name not in given and not (name == "model" and has_model)}
+    word = answers.get("model", "")
+    if "=" in word or word.endswith(".json"):
+        answers["shape" if "=" in word else "config"] = answers.pop("model")
+    return answers
 
 
 def _ask(name):
@@ -141,10 +149,14 @@ def _ask(name):
 def _described(given):
     from lib.description.files import from_table
 
+    if "model" in given and "config" in given:
+        raise ValueError("model: it or --config")
     table = {"model": {}, "framework": {}}
     for name, value in given.items():
         if name in ("model", "config"):
             table["model"]["name" if name == "model" else name] = value
+        elif name == "shape":
+            table["model"] |= dict(map(_size, value.split(",")))
         elif name == "framework":
             table["framework"] = {"name": value}
         elif name in _SECTION:
@@ -152,6 +164,20 @@ def _described(given):
         else:
             table[name] = value
     return from_table(table)
+
+
+def _size(text):
+    """One of the sizes of a shape: a number, true or false, or a word such as rms."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise ValueError(f"shape = {check.short(text)}: sizes as NAME=VALUE with commas between, such as n_layers=32")
+    if name in ("name", "config", "source", "windows", "moe", "latent"):
+        raise ValueError(f"shape = {check.short(text)}: not here; write it into the file")
+    words = {"true": True, "false": False}
+    try:
+        return name, words[value] if value in words else int(value) if value.isdecimal() else float(value)
+    except ValueError:
+        return name, value
 
 
 def _said(run, as_json, explain):
