@@ -12,9 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from click.testing import CliRunner
 
-from lib.cli import main
 from lib.course.archives import members
 from lib.course.collect import STRANGERS, collect, read_collected
 from lib.course.decisions import Late, read_decisions
@@ -22,14 +20,9 @@ from lib.course.downloads import handed_in, time_of
 from lib.course.roster import Roster, Student, pseudonym, read_roster
 from lib.course.scores import scores, scores_csv
 from lib.grading import results
-from lib.grading.record import CaseResult, QuestionResult, Record
 from lib.grading.submissions import submissions
+from tests.course_class import ADA, BOB, CLASS, new_results, record, refused, run
 
-ADA = Student(
-    student="ada", name="Lovelace, Ada", email="ada@uni.example", section="1", canvas_id="1234", moodle_id="77"
-)
-BOB = Student(student="bob", name="Bob Rao", email="bob@uni.example", section="2", canvas_id="1235", extra_days=2)
-CLASS = Roster(students=(ADA, BOB, Student(student="cy", name="Cy Ng")))
 SECRET = "a secret of some length"
 DUE = datetime.fromisoformat("2026-12-01T23:59:00+01:00")
 DECIDED = """
@@ -41,18 +34,6 @@ percent_a_day = 10
 most_days = 3
 grace_minutes = 15
 """
-
-
-def run(*words):
-    return CliRunner().invoke(main, ["course", *map(str, words)])
-
-
-def refused(*words):
-    """The one line on stderr of a refused command."""
-    done = run(*words)
-    assert (done.exit_code, done.stdout) == (2, ""), done.output
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-    return done.stderr
 
 
 def zipped(path, files):
@@ -253,27 +234,10 @@ def test_pseudonyms_are_stable_keyed_and_tell_nothing(tmp_path):
 # Scores
 
 
-def record(student, *points, outcome="graded", **more):
-    """A record of two questions of the first assignment, of which some points were reached."""
-    names = ("run_in_time", "balanced_params")
-    made = tuple(
-        QuestionResult(
-            name=name, title=name, outcome="passed" if got else "failed", sentence="", points=got, max_points=4
-        )
-        for name, got in zip(names, points, strict=True)
-    )
-    about = {"assignment": "start", "file": "hw.py", "sha256": "0", "grading": "g", "outcome": outcome}
-    return Record(student=student, questions=made, **about | more)
-
-
 @pytest.fixture
 def graded(tmp_path):
     """A results folder with Ada's and Bob's records, and a function that writes and reads decisions."""
-    folder = tmp_path / "results"
-    folder.mkdir()
-    (folder / "grading.json").write_text('{"format": 1, "assignment": "start", "grading": "g"}')
-    for one in (record("ada", 4, 0), record("bob", 4, 4)):
-        results.write(folder, one)
+    folder = new_results(tmp_path / "results", record("ada", 4, 0), record("bob", 4, 4))
 
     def decide(text):
         (tmp_path / "d.toml").write_text(text)
@@ -418,7 +382,3 @@ def test_no_cell_of_the_csv_is_a_formula(graded):
     risky = Roster(students=tuple(Student(student=f"{mark}x", section=mark) for mark in "=+-@"))
     rows = list(csv.reader(io.StringIO(scores_csv(scores(f"{folder}", roster=risky)[0]))))
     assert all(cell.startswith("'") for row in rows[1:] for cell in row[:2])
-
-
-def case(outcome="right", hidden=False, sentence="", slip=""):
-    return CaseResult(hidden=hidden, outcome=outcome, sentence=sentence, slip=slip)

@@ -81,7 +81,7 @@ def release(folder, assignment):
 @click.option("--jail", metavar="NAME", help="Which jail; the first that works unless said.")
 @click.option("--trust-submissions", is_flag=True, help="Run without a jail: only what you would run yourself.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def grade(folder, results, assignment, secret, as_json, **how):
+def grade(folder, results, assignment, as_json, **how):
     """Grade submissions in a jail, one record each.
 
     Run it again to resume a run that was stopped, or to grade what has changed.
@@ -94,21 +94,76 @@ def grade(folder, results, assignment, secret, as_json, **how):
     from lib.grading.submissions import submissions
 
     with refusals():
-        chosen = find(assignment)
+        find(assignment)
         found = submissions(folder)
         workers = _whole("workers", how["workers"], os.cpu_count() or 1)
-        course = batch.Course(
-            assignment=chosen.name,
-            questions=chosen.questions,
-            secret=read_secret(secret),
-            jail=_jail(how["jail"], how["trust_submissions"]),
-            seconds=_number("seconds", how["seconds"]),
-        )
+        course = _course(assignment, how)
         executor = _executor(how["executor"], how["scheduler"], workers)
         batch.prepare(results, course)
     with executor as (pool, ahead):
         done = _graded(found, results, course, pool, ahead)
     click.echo(_summary(done, as_json))
+
+
+@course.command()
+@click.argument("folder", metavar="SUBMISSIONS")
+@click.option("-o", "--output", "results", metavar="RESULTS", required=True, help="The folder of the records.")
+@click.option("--assignment", metavar="NAME", required=True, help="Which, such as compute.")
+@click.option("--question", metavar="NAME", required=True, help="Which one is graded anew.")
+@click.option("--secret", metavar="FILE", required=True, help="The secret that the class was graded with.")
+@click.option("--workers", metavar="NUMBER", help="Jails at a time; one for each core unless said.")
+@click.option("--seconds", metavar="NUMBER", default="4", show_default=True, help="For one statement, and one call.")
+@click.option("--jail", metavar="NAME", help="Which jail; the first that works unless said.")
+@click.option("--trust-submissions", is_flag=True, help="Run without a jail: only what you would run yourself.")
+@click.option("--dry-run", is_flag=True, help="List what would change, and write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def regrade(folder, results, assignment, question, as_json, dry_run, **how):
+    """Grade one question anew.
+
+    After it was mended; lists the scores that change.
+
+    \b
+    handbook course regrade submitted -o results --assignment start --question run_in_time --secret secret.txt
+    """
+    from lib.course import regrade as again
+    from lib.grading.conversation import JailError
+    from lib.grading.submissions import submissions
+
+    with refusals():
+        found = submissions(folder)
+        course = _course(assignment, how)
+        workers = _whole("workers", how["workers"], os.cpu_count() or 1)
+        try:
+            with _local(workers) as (pool, ahead):
+                done = again.regrade(found, results, course, question, pool, ahead)
+        except JailError as error:
+            raise click.ClickException(f"{error}; nothing was changed: see handbook course doctor") from None
+        if not dry_run:
+            again.write(results, course, done)
+    if as_json:
+        about = {"graded": len(done.records), "changes": [one.plain for one in done.changes]}
+        click.echo(json.dumps(about | {"left_as_they_are": dict(done.left)}, indent=2))
+    else:
+        for one in done.changes:
+            words = f"{one.before.points} -> {one.after.points}  {one.before.outcome} -> {one.after.outcome}"
+            click.echo(f"{one.student:<24}{words}")
+        click.echo(f"{len(done.changes)} of {len(done.records)} change{', nothing written' if dry_run else ''}")
+    for student, why in done.left:
+        click.echo(f"left as it is: {student}: {why}", err=True)
+
+
+def _course(assignment, how):
+    from lib.exercises import assignment as find
+    from lib.grading import batch
+
+    chosen = find(assignment)
+    return batch.Course(
+        assignment=chosen.name,
+        questions=chosen.questions,
+        secret=read_secret(how["secret"]),
+        jail=_jail(how["jail"], how["trust_submissions"]),
+        seconds=_number("seconds", how["seconds"]),
+    )
 
 
 def _graded(found, results, course, pool, ahead):

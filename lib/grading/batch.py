@@ -61,8 +61,23 @@ class Course:
     def grading(self):
         """The mark of questions and secret: records that carry another one were graded differently."""
         asked = [[case.plain for case in task.cases] for task in tasks(self.questions, self.secret)]
-        message = json.dumps([self.assignment, asked], sort_keys=True).encode()
+        return self._mark([self.assignment, asked])
+
+    @property
+    def marks(self):
+        """The same of each question by itself: which of them changed since a class was graded."""
+        asked = tasks(self.questions, self.secret)
+        return {task.question.name: self._mark([case.plain for case in task.cases]) for task in asked}
+
+    def _mark(self, plain):
+        message = json.dumps(plain, sort_keys=True).encode()
         return hmac.digest(self.secret.encode(), message, hashlib.sha256).hex()[:16]
+
+    @property
+    def about(self):
+        """What a results folder says of itself."""
+        about = {"format": FORMAT, "assignment": self.assignment, "grading": self.grading}
+        return about | {"questions": self.marks}
 
 
 def prepare(folder, course):
@@ -76,7 +91,7 @@ def prepare(folder, course):
         ValueError: if it holds something else; nothing in it is changed.
     """
     check.instance(Course, course=course)
-    about = {"format": FORMAT, "assignment": course.assignment, "grading": course.grading}
+    about = course.about
     path = Path(folder) / ABOUT
     if path.exists():
         _same(path, about)
@@ -132,9 +147,9 @@ def grade(found, folder, course, executor=None, ahead=8, on_record=lambda record
     todo = _todo(found, folder, course, marks, keep)
     if executor is None:
         with ThreadPoolExecutor(1) as one:
-            _through(one, todo, course, ahead, keep, marks)
+            through(one, todo, course, ahead, keep, marks)
     else:
-        _through(executor, todo, course, ahead, keep, marks)
+        through(executor, todo, course, ahead, keep, marks)
     return done
 
 
@@ -156,8 +171,17 @@ def _todo(found, folder, course, marks, keep):
             yield submission, source, wanted
 
 
-def _through(executor, todo, course, ahead, keep, marks):
-    """Send submissions out, a few ahead of the workers; whatever comes back is compared and kept here."""
+def through(executor, todo, course, ahead, keep, marks):
+    """Send submissions out, a few ahead of the workers; whatever comes back is compared and kept here.
+
+    Args:
+        executor: any `concurrent.futures.Executor`.
+        todo: of (`Submission`, its `Source`, the `Task`s that are asked of it).
+        course: a `Course`.
+        ahead: how many submissions are sent out at a time.
+        keep: called with each `Record`.
+        marks: dict of "grading" and "assignment", for the records.
+    """
     waiting, todo = {}, iter(todo)
     try:
         while True:

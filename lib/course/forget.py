@@ -1,0 +1,125 @@
+"""Removes what was made of one student from the folders of a course, and says what it cannot reach."""
+
+import csv
+import io
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib import check
+from lib.course import collect, feedback
+from lib.course.collect import student_of
+from lib.course.scores import safe_cell
+from lib.grading import record, results
+from lib.grading.record import file_name
+from lib.whole_files import read_text, write_text
+
+KINDS = {record.ABOUT: "results", collect.ABOUT: "submitted", feedback.ABOUT: "feedback"}
+BEYOND = (
+    "the downloads, and what the learning platform itself holds",
+    "rows of the roster, of decisions and of times: people keep those files",
+    "gradebooks that were filled, and what was imported from them",
+    "folders that were not named here, copies and backups",
+    "pages of a group's other members, if they were made from this student's submission",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forgotten:
+    """What was removed.
+
+    Args:
+        removed: paths; of files that hold others too, "PATH: a row" or "PATH: an entry".
+        beyond: sentences about what is out of reach.
+    """
+
+    removed: tuple
+    beyond: tuple = BEYOND
+
+    def __post_init__(self):
+        check.instance(tuple, removed=self.removed, beyond=self.beyond)
+
+
+def forget(student, places, roster=None):
+    """Remove a student's submissions, records, feedback and rows of scores.
+
+    Args:
+        student: as the roster or the records have it.
+        places: folders that `collect`, `grade` and `feedback` wrote, and CSV files that `scores` wrote.
+        roster: a `Roster` with the secret, where records carry pseudonyms; None else.
+
+    Returns:
+        A `Forgotten`.
+
+    Raises:
+        ValueError: for a place that is none of these, and if nothing of the student is in any; nothing is removed.
+    """
+    check.text(student=student)
+    check.several(places=places)
+    names = {student} if roster is None else {student, roster.key(student)}
+    plans = [step for place in places for step in _plan(place, names)]
+    if not plans:
+        near = check.did_you_mean(student, _everybody(places))
+        raise ValueError(f"student = {student!r}: nothing of them in {check.listed(places)}{near}")
+    for _, step in plans:
+        step()
+    return Forgotten(removed=tuple(told for told, _ in plans))
+
+
+def _kind(place):
+    if os.path.isfile(place) and read_text(place).startswith("student,section,group,points,"):
+        return "scores"
+    kind = next((kind for name, kind in KINDS.items() if (Path(place) / name).is_file()), None)
+    if kind is None:
+        raise ValueError(f"{place}: neither a folder of collect, grade or feedback nor scores as CSV")
+    return kind
+
+
+def _plan(place, names):
+    """(what is told, what is done) for everything in a place that is a student's."""
+    kind = _kind(place)
+    if kind == "results":
+        mine = [key for key in results.read_all(place) if student_of(key) in names]
+        paths = [Path(place) / file_name(key) for key in mine]
+        return [(f"{path}", path.unlink) for path in paths]
+    if kind == "feedback":
+        stems = [file_name(name).removesuffix(".json") for name in sorted(names)]
+        paths = [Path(place) / f"{stem}{suffix}" for stem in stems for suffix in (".html", ".md")]
+        return [(f"{path}", path.unlink) for path in paths if path.exists()]
+    return _of_submitted(place, names) if kind == "submitted" else _of_scores(place, names)
+
+
+def _of_submitted(place, names):
+    path = Path(place) / collect.ABOUT
+    about = json.loads(read_text(f"{path}"))
+    mine = sorted(key for key in collect.read_collected(place) if student_of(key) in names)
+    folders = [Path(place) / key for key in mine]
+    plan = [(f"{folder}", lambda folder=folder: shutil.rmtree(folder)) for folder in folders if folder.is_dir()]
+    if mine:
+        left = about | {"students": {key: one for key, one in about["students"].items() if key not in mine}}
+        text = json.dumps(left, indent=1) + "\n"
+        plan.append((f"{path}: an entry", lambda: write_text(f"{path}", text, replace=True)))
+    return plan
+
+
+def _of_scores(place, names):
+    rows = list(csv.reader(io.StringIO(read_text(place))))
+    kept = [row for row in rows if row[:1] and row[0] not in {safe_cell(name) for name in names}]
+    if len(kept) == len(rows):
+        return []
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(kept)
+    return [(f"{place}: a row", lambda: write_text(place, file.getvalue(), replace=True))]
+
+
+def _everybody(places):
+    found = set()
+    for place in places:
+        kind = _kind(place)
+        if kind == "results":
+            found |= {student_of(key) for key in results.read_all(place)}
+        elif kind == "submitted":
+            found |= {student_of(key) for key in collect.read_collected(place)}
+    return sorted(found)
