@@ -1,15 +1,20 @@
 """Grading: what comes in is read whatever its form, one bad cell costs one question, records are whole and the same."""
 
+import io
 import json
 import os
 import zipfile
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lib.exercises import QUESTIONS
-from lib.grading import batch, record
+from lib.grading import batch, conversation, record
 from lib.grading import results as results_folder
+from lib.grading.conversation import Conversation
 from lib.grading.grader import judged, run, tasks
 from lib.grading.jail import NO_JAIL, bubblewrap, container
 from lib.grading.submissions import UnreadableError, read, submissions
@@ -111,6 +116,95 @@ def test_an_archive_is_read_without_being_unpacked(handed_in, tmp_path):
 def test_what_cannot_be_read_is_said(handed_in, name, content, why):
     with pytest.raises(UnreadableError, match=why):
         read(handed_in({name: content})["a"])
+
+
+def squeezed(method, *names, size=400):
+    """The bytes of an archive of Python files, of as many bytes each."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        for name in names:
+            archive.writestr(name, b"#" * size)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_with_one_wrong_byte_is_read_or_said_to_be_damaged(handed_in, method):
+    good = squeezed(method, "a.py")
+    for place in range(len(good)):
+        one = handed_in({"a.zip": good[:place] + bytes([good[place] ^ 255]) + good[place + 1 :]})["a"]
+        with suppress(UnreadableError):
+            read(one)
+
+
+def test_all_that_archives_unpack_to_has_a_limit_together(handed_in, monkeypatch):
+    monkeypatch.setattr("lib.grading.submissions.LARGEST", 10_000)
+    files = {f"a/{number}.zip": squeezed(zipfile.ZIP_DEFLATED, "x.py", "y.py", size=4000) for number in range(9)}
+    whole = handed_in(files)["a"]
+    opened = []
+    monkeypatch.setattr("lib.grading.submissions._decoded", lambda raw: opened.append(raw) or "")
+    read(whole)
+    assert len(opened) == 2
+
+
+def test_a_notebook_of_too_many_values_is_not_parsed_and_one_of_long_outputs_is(handed_in, monkeypatch):
+    monkeypatch.setattr("lib.grading.submissions.MOST_MARKS", 2000)
+    swarm = b'{"cells":[' + b"[]," * 1000 + b"1]}"
+    printed = notebook(*CELLS, outputs=[{"text": '1, 2, "\\\\[' * 1000}])
+    found = handed_in({"a.ipynb": swarm, "b.ipynb": printed})
+    with pytest.raises(UnreadableError, match="too many values"):
+        read(found["a"])
+    assert len(read(found["b"]).cells) == 4
+
+
+# What comes back
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+raised = st.fixed_dictionaries({"how": st.sampled_from(("syntax", "raised", "timeout", "exit")) | anything})
+surveys = st.fixed_dictionaries(
+    {
+        "kinds": anything | st.just({}),
+        "faults": anything | st.dictionaries(st.just("train_flops"), anything | raised),
+        "names": anything | st.lists(st.text(max_size=3)),
+        "absent": anything | st.lists(st.text(max_size=3)),
+    }
+)
+
+
+WANTED = tasks(ASKED[:1], SECRET)[0]
+
+
+@settings(max_examples=150, deadline=None)
+@given(answer=surveys | anything)
+def test_whatever_a_submission_answers_is_an_outcome_or_malformed(answer):
+    for understood in (conversation._survey, conversation._loaded, conversation._returned):
+        with suppress(*conversation.MALFORMED):
+            found = understood(answer)
+            if understood is conversation._survey:
+                about = {"kind": None, "fault": found["faults"].get("train_flops"), **found}
+                assert judged(WANTED, about, []).points == 0
+
+
+def test_a_jail_that_is_ended_again_and_again_is_not_started_without_end():
+    kill = "import os, signal\nif train_flops: os.kill(os.getppid(), signal.SIGKILL)\n"
+    starts = []
+    with Conversation(NO_JAIL, [FLOPS]) as inside:
+        started, inside._start = inside._start, lambda: (starts.append(1), started())
+        inside.cells = [FLOPS, kill]  # what a restarted jail has
+        inside._stop()
+        assert [inside.load("train_flops")["ended"] for _ in range(5)] == ["crash"] * 5
+    assert len(starts) == conversation.RESTARTS
+
+
+def test_a_type_is_named_where_its_name_is_known_and_no_message():
+    for told, said in [("numpy.float64", "numpy.float64"), ("numpy.1e9", "of its own"), ("str.1e9", "of its own")]:
+        result = judged(WANTED, {"kind": "function", "fault": None}, [{"unfit": told}])
+        assert said in result.sentence
+        assert "1e9" not in result.sentence
 
 
 # What runs

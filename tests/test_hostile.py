@@ -169,6 +169,17 @@ for number in range(3, 64):
     except OSError:
         pass
 """,
+    "answers_in_another_shape": """
+import os
+for number in range(3, 64):
+    try:
+        os.write(number, b'{"kinds": [], "faults": [], "names": 1, "absent": null}' + bytes([10]))
+    except OSError:
+        pass
+""",
+    "names_a_type_after_the_inputs": """
+    return type("x", (), {"__module__": "numpy.", "__qualname__": f"{n_params!r}_{n_tokens!r}"})()
+    """,
     "floods_its_output": "    for _ in range(20): print('x' * 1_000_000)",
     "floods_a_pipe": "    import os\n    while True:\n        os.write(7, b'x' * 65536); os.write(6, b'x' * 65536)",
     "floods_the_disk": """
@@ -238,6 +249,7 @@ def archive(files):
 
 FILES = {
     "zip_bomb.zip": lambda: archive({"a.py": b"#" * 21_000_000}),
+    "zip_of_bombs.zip": lambda: archive({f"{number}.py": b"#" * 15_000_000 for number in range(9)}),
     "zip_full_of_names.zip": lambda: archive({f"{number}.txt": b"" for number in range(20_000)}),
     "climbs.zip": lambda: archive({"../../../../OUTSIDE/climbed.py": "train_flops = 6", "/etc/climbed.py": "x = 1"}),
     "broken.zip": lambda: archive({"a.py": HONEST})[:-40],

@@ -14,7 +14,10 @@ from lib.grading.jailed.lines import EndedError, Lines, send
 from lib.grading.jailed.values import LONGEST, UnfitError, thawed
 
 START_SECONDS = 30  # a container may take seconds
-ANSWER_SECONDS = 30  # beyond what the warden allows; it answers before, unless it was stopped
+CELLS_SECONDS = 30  # beyond what the warden allows; it answers before, unless it was stopped
+CALL_SECONDS = 10  # the same, of a call: nothing is parsed meanwhile
+RESTARTS = 2  # of a jail whose warden is gone; a submission that ends it again and again has had its time
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError, UnfitError)  # of what may be anything
 LEAVE_SECONDS = 1  # for a jail to end by itself; then it is killed
 SECONDS = 4.0  # for one statement, and for one call
 LONGEST_LINE = 10 * LONGEST
@@ -37,7 +40,7 @@ class Conversation:
 
     def __init__(self, jail, cells, *, main=True, seconds=SECONDS, with_lib=False):
         self.jail, self.cells, self.main, self.seconds, self.with_lib = jail, cells, main, seconds, with_lib
-        self.process = None
+        self.process, self.restarts = None, RESTARTS
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="handbook-jail-", ignore_cleanup_errors=True)
@@ -64,7 +67,7 @@ class Conversation:
             {"kinds": name -> what it is, "faults": name -> what went wrong, "names": functions that are there,
             "absent": modules that are not}, or {"ended": how}.
         """
-        return self._ask({"survey": list(names)}, _survey)
+        return self._ask({"survey": list(names)}, _survey, CELLS_SECONDS + 6 * self.seconds)
 
     def load(self, name):
         """Run the cells in a fresh process, and keep the one that is asked for.
@@ -72,7 +75,7 @@ class Conversation:
         Args:
             name: of the function or value.
         """
-        return self._ask({"load": name}, _loaded)
+        return self._ask({"load": name}, _loaded, CELLS_SECONDS + 6 * self.seconds)
 
     def call(self, arguments):
         """Call what was loaded.
@@ -83,17 +86,17 @@ class Conversation:
         Returns:
             {"value": plain}, {"raised": the error's type}, {"unfit": the value's type} or {"ended": how}.
         """
-        return self._ask({"call": arguments}, _returned)
+        return self._ask({"call": arguments}, _returned, CALL_SECONDS + self.seconds)
 
     def read(self):
         """The value that was loaded; as `call`."""
-        return self._ask({"read": True}, _returned)
+        return self._ask({"read": True}, _returned, CALL_SECONDS + self.seconds)
 
-    def _ask(self, request, understood):
-        if self.process is None:  # the last request ended it
-            self._start()
+    def _ask(self, request, understood, seconds):
+        if self.process is None and not self._restarted():  # the last request ended it
+            return {"ended": "crash"}
         try:
-            answer = self._line(request, time.monotonic() + ANSWER_SECONDS + 6 * self.seconds)
+            answer = self._line(request, time.monotonic() + seconds)
             if "ended" in answer:
                 how = answer["ended"]
                 return {"ended": how if how in ("timeout", "flood", "crash", "exit", "gone") else "crash"}
@@ -101,9 +104,16 @@ class Conversation:
         except (EndedError, OSError) as error:
             self._stop()
             return {"ended": f"{error}" if isinstance(error, EndedError) and f"{error}" else "crash"}
-        except (ValueError, TypeError, KeyError, RecursionError, UnfitError):
+        except MALFORMED:
             self._stop()
             return {"ended": "forged"}
+
+    def _restarted(self):
+        if not self.restarts:
+            return False
+        self.restarts -= 1
+        self._start()
+        return True
 
     def _line(self, request, until):
         send(self.process.stdin.fileno(), request)

@@ -21,6 +21,15 @@ SENTENCES = {
     "not run": "Not run, because of the case before it.",
     "odd": "It returned what cannot be compared with a right answer.",
 }
+# Types whose names tell nothing that a submission could have put into them.
+KNOWN = {f"numpy.{kind}{bits}" for kind in ("int", "uint", "float", "complex") for bits in (8, 16, 32, 64, 128)}
+KNOWN |= {"numpy.ndarray", "numpy.bool_", "numpy.bool", "numpy.str_", "pandas.core.series.Series"}
+KNOWN |= {"pandas.core.frame.DataFrame", "decimal.Decimal", "fractions.Fraction"}
+KNOWN |= {name for name, kind in vars(builtins).items() if isinstance(kind, type)} | {
+    "function",
+    "generator",
+    "coroutine",
+}
 ERRORS = {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
 
 
@@ -182,11 +191,8 @@ def _unanswered(answer, about):
 
 
 def _type(name):
-    """A type's name, where it tells nothing that a submission could have put into it."""
-    known = vars(builtins).get(name)
-    libraries = ("numpy.", "pandas.", "decimal.Decimal", "fractions.Fraction")
-    is_known = isinstance(known, type) or (name or "").startswith(libraries)
-    return f"a value of type {name[:40]}" if is_known else "a value of a type of its own"
+    """A type's name, where it is one of the known ones."""
+    return f"a value of type {name}" if name in KNOWN else "a value of a type of its own"
 
 
 def _overall(cases):

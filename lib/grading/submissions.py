@@ -3,9 +3,11 @@
 import hashlib
 import io
 import json
+import lzma
 import os
 import re
 import stat
+import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -14,11 +16,14 @@ from pathlib import Path
 from lib import check
 
 SUFFIXES = (".ipynb", ".py", ".zip")
-LARGEST = 400_000_000  # bytes; outputs of 100 MB happen
+LARGEST = 200_000_000  # bytes of a file, and of all that a submission's archives unpack to; outputs of 100 MB happen
 LARGEST_SOURCE = 1_000_000  # characters of all cells together
+MOST_MARKS = 20_000_000  # commas, brackets, quotes of a notebook's JSON: one or two for each value in memory
 LARGEST_DIRECTORY = 1_000_000  # bytes of an archive's list of contents
 MOST_FILES = 1000  # in one student's folder
 LEFT_OUT = {"__MACOSX", ".ipynb_checkpoints", "__pycache__"}
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
+DAMAGED += (RuntimeError, NotImplementedError, ValueError, LookupError)  # of archives that are locked or forged
 
 
 class UnreadableError(Exception):
@@ -144,15 +149,32 @@ def read(submission, names=()):
         UnreadableError: if there is none that can be read.
     """
     check.instance(Submission, submission=submission)
-    sources, faults = [], []
+    sources, reading = [], _Reading()
     for path in submission.paths:
         try:
-            sources += _sources(shown(os.path.basename(path)), _bytes(path), faults)
+            sources += _sources(shown(os.path.basename(path)), _bytes(path), reading)
         except UnreadableError as error:
-            faults.append(f"{error}")
+            reading.faults.append(f"{error}")
     if not sources:
-        raise UnreadableError(faults[0] if faults else "There is no notebook and no Python file in it.")
+        raise UnreadableError([*reading.faults, "There is no notebook and no Python file in it."][0])
     return max(sources, key=lambda source: _seeming(source, names))  # the first of equals
+
+
+class _Reading:
+    """What is wrong with the files of a submission, and how many bytes its archives may still unpack to."""
+
+    def __init__(self):
+        self.faults, self.room = [], LARGEST
+
+    def unpacked(self, name, archive, member):
+        """The bytes of an archive's member, where there is room."""
+        with archive.open(member) as file:
+            inner = file.read(self.room + 1)
+        self.room -= len(inner)
+        if self.room < 0:
+            self.room = 0
+            raise UnreadableError(f"{name} unpacks to more than {LARGEST:,} bytes.")
+        return inner
 
 
 def _seeming(source, names):
@@ -174,33 +196,35 @@ def _bytes(path):
         return file.read(LARGEST)
 
 
-def _sources(name, raw, faults):
+def _sources(name, raw, reading):
     if name.lower().endswith(".zip"):
-        return list(_unzipped(name, raw, faults))
-    cells = _notebook(name, raw) if name.lower().endswith(".ipynb") else (_decoded(raw),)
-    if sum(map(len, cells)) > LARGEST_SOURCE:
-        raise UnreadableError(f"{name} has more than {LARGEST_SOURCE:,} characters of code.")
+        return list(_unzipped(name, raw, reading))
     main = name.lower().endswith(".ipynb")
+    if not main and len(raw) > 4 * LARGEST_SOURCE:  # bytes that a character may have
+        raise UnreadableError(_too_much_code(name))
+    cells = _notebook(name, raw) if main else (_decoded(raw),)
+    if sum(map(len, cells)) > LARGEST_SOURCE:
+        raise UnreadableError(_too_much_code(name))
     return [Source(file=name, sha256=hashlib.sha256(raw).hexdigest(), cells=cells, main=main)]
 
 
-def _unzipped(name, raw, faults):
+def _too_much_code(name):
+    return f"{name} has more than {LARGEST_SOURCE:,} characters of code."
+
+
+def _unzipped(name, raw, reading):
     try:
         end = raw.rfind(b"PK\5\6")
         if end < 0 or int.from_bytes(raw[end + 12 : end + 16], "little") > LARGEST_DIRECTORY:
             raise UnreadableError(f"{name} is no archive, or lists too many files.")
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            members = [member for member in archive.infolist() if _is_source(member)][:MOST_FILES]
-            for member in members:
-                with archive.open(member) as file:
-                    inner = file.read(LARGEST + 1)
-                if len(inner) > LARGEST:
-                    raise UnreadableError(f"{name} unpacks to more than {LARGEST:,} bytes.")
+            for member in [member for member in archive.infolist() if _is_source(member)][:MOST_FILES]:
+                inner = reading.unpacked(name, archive, member)
                 try:
-                    yield from _sources(_base(member), inner, faults)
+                    yield from _sources(_base(member), inner, reading)
                 except UnreadableError as error:
-                    faults.append(f"{error}")
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError, ValueError):
+                    reading.faults.append(f"{error}")
+    except DAMAGED:
         raise UnreadableError(f"{name} is a damaged or locked archive.") from None
 
 
@@ -220,8 +244,11 @@ def _decoded(raw):
 
 
 def _notebook(name, raw):
+    text = _decoded(raw)
+    if _is_swarm(text):
+        raise UnreadableError(f"{name} holds too many values to be read: clear its outputs.")
     try:
-        notebook = json.loads(_decoded(raw), strict=False)
+        notebook = json.loads(text, strict=False)
     except (ValueError, RecursionError) as error:
         where = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise UnreadableError(f"{name} is no notebook: its JSON is damaged{where}.") from None
@@ -232,6 +259,18 @@ def _notebook(name, raw):
         raise UnreadableError(f"{name} is no notebook: it has no cells.")
     cells = [cell for sheet in sheets for cell in _list(sheet.get("cells")) if isinstance(cell, dict)]
     return tuple(_text(cell) for cell in cells if cell.get("cell_type") == "code")
+
+
+def _is_swarm(text):
+    """Whether JSON has more values than there is room for: `[],` are three bytes and become sixty-four."""
+    if _marks(text) <= MOST_MARKS:
+        return False
+    plain = re.sub(r'"[^"]*"', '"', re.sub(r"\\.", "", text, flags=re.S))  # what stands in texts is no mark
+    return _marks(plain) > MOST_MARKS
+
+
+def _marks(text):
+    return sum(text.count(mark) for mark in ',[{"')
 
 
 def _list(value):
