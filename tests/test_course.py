@@ -382,3 +382,16 @@ def test_no_cell_of_the_csv_is_a_formula(graded):
     risky = Roster(students=tuple(Student(student=f"{mark}x", section=mark) for mark in "=+-@"))
     rows = list(csv.reader(io.StringIO(scores_csv(scores(f"{folder}", roster=risky)[0]))))
     assert all(cell.startswith("'") for row in rows[1:] for cell in row[:2])
+
+
+def test_a_given_time_is_that_of_the_last_attempt(tmp_path):
+    archive = zipped(tmp_path / "c.zip", {"lovelaceada_1234_1_h.py": "1", "lovelaceada_LATE_1234_2_h-1.py": "2"})
+    (tmp_path / "t.csv").write_text("student,submitted\nada,2026-12-02T08:00:00+01:00\n")
+    times = f"{tmp_path / 't.csv'}"
+    collect([archive], f"{tmp_path / 'in'}", CLASS, attempts="best", times=times)
+    known = read_collected(f"{tmp_path / 'in'}")
+    assert known["ada#1"] == {"late": False, "submitted": None}
+    assert known["ada#2"] == {"late": True, "submitted": datetime.fromisoformat("2026-12-02T08:00:00+01:00")}
+    (tmp_path / "t.csv").write_text("student,submitted\nada,2026-12-02 08:00\n")
+    with pytest.raises(ValueError, match="row 2: '2026-12-02 08:00': no offset"):
+        collect([archive], f"{tmp_path / 'in'}", CLASS, times=times)

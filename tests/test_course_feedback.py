@@ -55,7 +55,7 @@ def test_a_page_says_question_verdict_and_hint(folder):
     assert html.count('<th scope="row">') == 2  # a right answer to a hidden case has no row
     hint = QUESTIONS["run_in_time"].hint
     markdown = (folder.parent / "out/ada.md").read_text()
-    assert "2. hidden Not yet\\." in markdown
+    assert "2. hidden Not yet." in markdown
     assert "Hint: " in markdown
     assert html.count("<details>") == 1
     assert hint[:20] in html

@@ -89,16 +89,16 @@ def _opener(path):
 def _of_archive(path):
     _refuse_odd(path)
     try:
-        with zipfile.ZipFile(path) as archive:
-            infos = [info for info in archive.infolist() if not info.is_dir()]
+        archive = zipfile.ZipFile(path)  # stays open for the members, which read from it
     except _DAMAGED:
         raise ValueError(f"{path}: a damaged archive: download it again") from None
+    infos = [info for info in archive.infolist() if not info.is_dir()]
     if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
         raise ValueError(f"{path}: more than {MOST_MEMBERS:,} files, or {MOST_BYTES:,} bytes when unpacked")
     for info in infos:
         parts = [part for part in info.filename.replace("\\", "/").split("/") if part not in ("", ".", "..")]
         if parts and all(map(_is_wanted, parts)):
-            yield Member(parts=tuple(map(shown, parts)), read=_unzipper(path, info))
+            yield Member(parts=tuple(map(shown, parts)), read=_unzipper(archive, info))
 
 
 def _refuse_odd(path):
@@ -116,14 +116,14 @@ def _refuse_odd(path):
         raise ValueError(f"{path}: lists too many files: unpack it yourself and give the folder")
 
 
-def _unzipper(path, info):
+def _unzipper(archive, info):
     def read():
         if stat.S_ISLNK(info.external_attr >> 16):
             raise ValueError("is a link, which is not followed")
         if info.file_size > LARGEST:
             raise ValueError(f"unpacks to more than {LARGEST:,} bytes")
         try:
-            with zipfile.ZipFile(path) as archive, archive.open(info) as file:
+            with archive.open(info) as file:
                 return file.read(LARGEST)
         except _DAMAGED:
             raise ValueError("is damaged or locked") from None

@@ -91,7 +91,7 @@ def collect(downloads, folder, roster=None, attempts="latest", times=None, form=
         stale = [old for old in before["students"] if student_of(old) == key]
         for name, version in _named(key, made):
             faults += _written(Path(folder) / name, version)
-            students[name] = _known(version, stamps.get(key))
+            students[name] = _known(version, stamps.get(key) if version is made[-1] else None)  # the last one's time
         _remove(folder, [old for old in stale if old not in students])
     for label, mine in strangers.items():
         faults += _written(Path(folder) / STRANGERS / _file_name(label), _versions(mine)[-1])

@@ -21,6 +21,7 @@ BEYOND = (
     "the downloads, and what the learning platform itself holds",
     "rows of the roster, of decisions and of times: people keep those files",
     "gradebooks that were filled, and what was imported from them",
+    "what collect kept aside because it was on no roster",
     "folders that were not named here, copies and backups",
     "pages of a group's other members, if they were made from this student's submission",
 )

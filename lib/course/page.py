@@ -6,7 +6,8 @@ import re
 from lib import check
 
 _CODE = re.compile(r"`([^`]+)`")
-_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+.!|~&-])")
+_MARKS = re.compile(r"([\\`*_\[\]<>|~&])")
+_FIRST = re.compile(r"^(\s*)(\d*)([-+#=.)])")  # what begins a list, a heading, a line
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1a1a1a; --soft: #555; --line: #bbb; --paper: #fff; --good: #0b6b4f;
   --bad: #a33b00; }
@@ -88,12 +89,13 @@ def markdown_of(text):
     Args:
         text: of a record; parts of it may be of a student's making.
 
-    >>> markdown_of("`a_b` is *not* [so](x)")
-    '`a_b` is \\\\*not\\\\* \\\\[so\\\\]\\\\(x\\\\)'
+    >>> markdown_of("`a_b` is *not* [so](x)"), markdown_of("1. one")
+    ('`a_b` is \\\\*not\\\\* \\\\[so\\\\](x)', '1\\\\. one')
     """
     check.text(text=text)
     parts = _CODE.split(visible(text))
-    return "".join(f"`{part}`" if place % 2 else _MARKS.sub(r"\\\1", part) for place, part in enumerate(parts))
+    marked = [f"`{part}`" if place % 2 else _MARKS.sub(r"\\\1", part) for place, part in enumerate(parts)]
+    return _FIRST.sub(r"\1\2\\\3", "".join(marked))
 
 
 def visible(text):

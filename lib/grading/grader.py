@@ -221,7 +221,7 @@ def _absent(question, about):
         return outcome, f"{where}: {SENTENCES[outcome]}"
     kind = "value" if question.kind == "value" else "function"
     near = did_you_mean(question.name, about["names"])
-    return f"missing {kind}", f"There is no {kind} `{question.name}`{near}.{_without(about)}"
+    return f"missing {kind}", f"There is no {kind} `{question.name}`{near or '.'}{_without(about)}"
 
 
 def _raised_before(question, fault, where):
