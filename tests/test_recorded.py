@@ -28,6 +28,24 @@ def test_a_planted_fault_fails_the_rung_that_has_to_catch_it_and_no_other(name):
     assert [verdict.rung.number for verdict in verdicts if verdict.failures] == [FAULTS[name].rung]
 
 
+TELLTALE = {  # the quantity that was made for the fault
+    "mask-leak": "mask_leak",
+    "padding-averaged": "padding_error",
+    "tied-apart": "tied_difference",
+    "learning-rate-x100": "one_batch_loss",
+    "gradients-not-averaged": "data_parallel_difference",
+    "positions-off-by-one": "sequence_difference",
+    "resume-forgets-data-position": "resumed_data_difference",
+    "resume-wrong-rng": "resumed_loss_difference",
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_quantity_that_was_made_for_a_fault_is_among_those_that_fail(name):
+    failures = recorded.faulty(name).verdicts[FAULTS[name].rung - 1].failures
+    assert TELLTALE[name] in {one.threshold.name for one in failures}
+
+
 def test_a_leaking_mask_learns_its_batch_faster(sound):
     steps = [
         next(one.value for one in found.verdicts[1].judgements if one.threshold.name == "one_batch_steps")
@@ -68,4 +86,9 @@ def test_no_record_names_a_person_s_machine():
 
 
 def test_the_table_has_a_row_for_each_fault():
-    assert [row[1] for row in recorded.caught().rows] == [str(fault.rung) for fault in FAULTS.values()]
+    rows = recorded.caught().rows
+    assert [row[1] for row in rows] == [str(fault.rung) for fault in FAULTS.values()]
+    assert rows[2][2:4] == (
+        "parameters too many or too few; tied tables apart after a step",
+        "262.7M parameters; 0.1041",
+    )

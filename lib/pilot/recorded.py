@@ -64,7 +64,7 @@ def caught():
     """The planted faults, each with the rung that has to catch it and what it measured there."""
     rows = []
     for name, fault in FAULTS.items():
-        worst = faulty(name).verdicts[fault.rung - 1].failures[0]
-        seen = show(worst.value, worst.threshold.unit)
-        rows.append((fault.sentence, str(fault.rung), worst.threshold.label, seen, worst.threshold.text))
+        failures = faulty(name).verdicts[fault.rung - 1].failures
+        told = [(one.threshold.label, show(one.value, one.threshold.unit), one.threshold.text) for one in failures]
+        rows.append((fault.sentence, str(fault.rung), *map("; ".join, zip(*told, strict=True))))
     return Table(head=("planted", "rung", "what gives it away", "measured", "may be"), rows=tuple(rows))
