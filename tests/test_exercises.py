@@ -92,6 +92,40 @@ def test_a_value_is_graded_on_the_numbers_that_were_shown(asked):
     assert cases(asked, "one", student="s") == cases(asked, "other", student="s")
 
 
+PLACES = {
+    "run_in_time": lambda run: run["n_params"] * run["n_tokens"],
+    "faster_offer": lambda offer: offer["mfu"],
+    "model_for_loss": lambda size: size["n_params"],
+    "model_for_life": lambda size: size["n_params"],
+    "design_for_brief": lambda design: design["n_tokens"],
+    "item_to_start_with": lambda item: item["days"],
+    "batch_to_take": lambda batch: batch,
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_no_decision_is_always_the_same_place_in_a_row(name):
+    places = set()
+    for case in (case for seed in range(4) for case in cases(QUESTIONS[name], seed)):
+        rows = sorted(next(iter(case.inputs.values())), key=PLACES[name])
+        names = [row["name"] if isinstance(row, dict) else row for row in rows]
+        places.add(names.index(QUESTIONS[name].answer(case.inputs)))
+    assert len(places) > 1
+
+
+def test_no_decision_follows_from_the_number_of_the_call():
+    asked = QUESTIONS["zero_stage_to_take"]
+    assert len({tuple(asked.answer(case.inputs) for case in cases(asked, seed)[:4]) for seed in range(4)}) > 1
+
+
+def test_who_counts_the_input_table_has_read_the_figure_well_enough():
+    asked = QUESTIONS["long_days"]  # 6N + 6 L d s of a round 8B
+    for student in "abcdefgh":
+        case = cases(asked, student=student)[0]
+        by_formula = case.inputs["days"] * (1 + 32 * 4096 * case.inputs["seq_len"] / 8e9)
+        assert judge(asked, case, by_formula).ok
+
+
 ODD = (math.nan, math.inf, -math.inf, 10**400, -(10**5000), None, True, "", "x" * 10**6, b"1", [], [[]], {}, {1: 2})
 ODD += (object(), 1j, (1, 2, 3), [math.nan, math.nan], range(3), print, 0, -1.0, [None, None], ["1", 2])
 
@@ -109,7 +143,7 @@ class Equal(float):
 @pytest.mark.parametrize("visible", [True, False])
 @EACH
 def test_no_odd_value_passes_or_breaks_the_judge(asked, visible):
-    case = _row(asked, 0, visible)[-1]
+    case = next(case for case in _row(asked, 0, visible) if asked.answer(case.inputs) != 0)
     for odd in (*ODD, Equal(1), [Equal(1), Equal(2)]):
         verdict = judge(asked, case, odd)
         assert not verdict.ok

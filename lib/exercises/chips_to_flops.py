@@ -65,13 +65,13 @@ def _clusters(rng):
 
 
 def _offered(rng):
-    """Four offers whose order by speed is neither that by MFU nor that by peak."""
+    """Four offers whose order by speed is not that by MFU, and is that by peak in some draws only."""
     six, n_gpus, mfu = 6 * _LLAMA.n_params, 64, round(0.36 + 0.04 * rng.random(), 3)
     long = convention("Megatron-LM").flops_per_token(_LLAMA, 16_384)
     rows = [
         (mfu, six, n_gpus),
         (mfu + 0.05, long, n_gpus),
-        (round(mfu * 0.7, 3), six, int(n_gpus * 1.25)),
+        (round(mfu * rng.choice((0.7, 0.9)), 3), six, int(n_gpus * 1.25)),
         (round(mfu * 0.8, 3), six, n_gpus),
     ]
     keys = ("mfu", "flops_per_token", "n_gpus")
@@ -105,7 +105,7 @@ QUESTIONS = (
         kind="value",
         inputs=lambda rng: [{"days": float(rng.randrange(8, 15)), "seq_len": rng.choice((24_576, 30_000, 32_768))}],
         expected=lambda days, seq_len: _days_of("Megatron-Bridge", days, seq_len),
-        tolerance=0.05,
+        tolerance=0.06,  # from the formula, with a round 8B that counts the input table, it is 5.02% more
         unit="days",
         visible=False,
         hint="The same utilization of more FLOPs for each token: compare the area of the causal half with the line "

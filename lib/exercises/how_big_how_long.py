@@ -57,7 +57,7 @@ def _budgets(rng):
 def _budget(rng, compute):
     best, _ = _LAW.optimum(compute)
     sizes = [float(f"{factor * best:.2e}") for factor in (0.12, 0.3, 0.72, 1.05, 3.5, 9.0)]
-    target = round(_LAW.loss_at_budget(compute, 0.6 * best), 4)
+    target = round(_LAW.loss_at_budget(compute, rng.choice((0.25, 0.6)) * best), 4)
     models = named(rng, [{"n_params": size} for size in sizes])
     return {"models": models, "compute": compute, "target_loss": target, "law": dict(_CONSTANTS)}
 

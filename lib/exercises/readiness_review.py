@@ -78,9 +78,10 @@ def _lists(rng):
 
 
 def _list(rng):
-    """Five items; the longest is done, the longest open one is stated, not missing."""
+    """Five items; the longest open one is stated, not missing, and may be the first, second or third of all."""
     days = sorted(rng.sample(range(1, 30), 5), reverse=True)
-    states = ("verified", "stated", "missing", "missing", "stated")
+    done = rng.randrange(3)
+    states = (["verified"] * done + ["stated", "verified", "missing", "missing", "stated"])[:5]
     return {"items": named(rng, [{"state": state, "days": day} for state, day in zip(states, days, strict=True)])}
 
 

@@ -92,7 +92,8 @@ def _choice(rng):
     data, seq_len, extra = 8 * rng.randrange(4, 32), doubled(rng, 2048, 8192), rng.choice((0.1, 0.2, 0.25, 0.5))
     times = rng.randrange(6, 20)  # the largest batch that wastes little is so many times the copies
     critical = float(f"{(times + 0.5) * data * seq_len / extra:.4g}")
-    sizes = [data, times * data // 2 // data * data, times * data, times * data + data // 4, 2 * times * data]
+    sizes = [data, times * data, times * data + data // 4, 2 * times * data]
+    sizes += [rng.choice((times // 2, 3 * times)) * data]  # the right one is not always the third
     return {"batches": sorted(set(sizes), key=lambda _: rng.random()), "data": data, "seq_len": seq_len} | {
         "critical_tokens": critical,
         "extra_at_most": extra,

@@ -69,7 +69,7 @@ def _offers(rng):
 def _offer(rng, goodput):
     n_gpus, days, peak, mfu = _cluster(rng)
     kept = compute.compute_budget(n_gpus, days, peak, mfu) * goodput
-    shares = (0.2, 0.5, 0.93, (1 + 1 / goodput) / 2, 1.5)
+    shares = (rng.choice((0.2, 1.9)), 0.5, 0.93, (1 + 1 / goodput) / 2, 1.5)  # the right one is not always the third
     runs = [_run(share * kept) for share in shares]
     rest = {"n_gpus": n_gpus, "peak_flops": peak, "mfu": mfu, "goodput": goodput, "calendar_days": days}
     return {"runs": named(rng, runs)} | rest
