@@ -47,7 +47,20 @@ def test_going_and_waiting(chapter):
     assert found["edge"] == approx(2 / (0.9 * 13))
     assert found["turn_wait"] / (0.9 * 13) == approx(0.1)
     assert 2 / (0.9 * found["turn_lost"]) == approx(0.1)
+    turn = found["turn"]
+    assert (0.1 * turn, 2 / turn, 13 * turn) == approx((found["edge"], found["turn_wait"], found["turn_lost"]))
     assert found["half_day"] == approx(0.5 / 5)
+
+
+def test_what_is_printed_as_the_edge_turns_the_answer(chapter):
+    """17% and 22 days, rounded down, would still say go."""
+    found, _ = chapter
+    for probability, wait, lost in (
+        (round(found["edge"], 3), 2.0, 13.0),
+        (0.1, round(found["turn_wait"], 2) - 0.01, 13.0),
+        (0.1, 2.0, round(found["turn_lost"], 1) + 0.1),
+    ):
+        assert probability * 0.9 * lost > wait
 
 
 def test_published_calendars(chapter):
