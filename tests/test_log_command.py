@@ -87,7 +87,7 @@ def test_other_runs_logs_are_refused_and_the_evidence_is_left_as_it_was(folder):
         (("no.log",), "No such file"),
         (("run.toml",), "no log that is known"),
         (("train.log", "--rung", "7"), "needs both --run"),
-        (("train.log", "--run", "run.toml", "--rung", "3"), "5, 6 or 7"),
+        (("train.log", "--run", "run.toml", "--rung", "4"), "3, 5, 6 or 7"),
         (("train.log", "--plot", "x.pdf"), ".svg or .png"),
         (("train.log", "--run", "run.toml", "--rung", "7", "--one-node-speed", "-5"), "one_node_speed"),
     ],

@@ -8,7 +8,7 @@ import pytest
 
 from lib.description import parse as described
 from lib.logs import AgainstPlan, Entry, Log, Report, evidence
-from lib.logs.measured import quantities
+from lib.logs.measured import asked, quantities
 from lib.logs.outlook import Progress, final_loss, finish_seconds, student
 
 RUN = described(
@@ -208,8 +208,25 @@ def test_scaling_efficiency_is_told_where_one_nodes_speed_is():
 
 
 def test_no_log_speaks_for_the_first_rungs():
-    with pytest.raises(ValueError, match="rung = 4: 5, 6 or 7"):
+    with pytest.raises(ValueError, match="rung = 4: 3, 5, 6 or 7"):
         evidence(beside(), 4)
+
+
+def test_the_run_itself_on_one_device_is_asked_for_what_no_pilot_can_tell():
+    """The ledger is of the plan's layout, so a log of fewer GPUs needs the ratio by hand."""
+    one = replace(beside(), n_gpus=1, batch_tokens=RUN.batch_tokens // 64)
+    piece, missing = evidence(one, 3, accelerator="h100", by_hand={"memory_over_ledger": 1.05})
+    assert set(piece.measured) == {"log_problems", "nan_losses", "memory_over_ledger", "mfu"}
+    assert missing == {}
+    held = beside(reserved_bytes=lambda _: 1.02 * beside().expected.memory.value)
+    assert evidence(held, 3)[0].measured["memory_over_ledger"] == pytest.approx(1.02)
+    assert "of the plan's layout" in quantities(replace(one, report=held.report))[1]["memory_over_ledger"]
+
+
+@pytest.mark.parametrize("rung", [3, 5, 6, 7])
+def test_a_loss_that_is_no_number_fails_every_rung_of_a_log(rung):
+    assert evidence(beside(loss=lambda _: float("nan")), rung)[0].measured["nan_losses"] > 0
+    assert "nan_losses" in asked(rung, beside().expected)
 
 
 def test_a_log_of_fewer_gpus_is_judged_by_those():

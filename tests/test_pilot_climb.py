@@ -257,6 +257,12 @@ def test_a_rung_that_takes_too_long_is_ended():
         climb._asked({"run": to_toml(RUN), "rung": 1, "seed": 0}, print, 0.2)
 
 
+def test_a_rung_that_somebody_else_kills_was_not_too_slow(monkeypatch):
+    monkeypatch.setattr(climb, "_heard", lambda child, asked, report: child.kill())
+    with pytest.raises(RuntimeError, match=r"^rung 1 broke: its process was killed from outside"):
+        climb._asked({"rung": 1}, print, 60)
+
+
 def test_a_rung_ends_when_the_process_that_asked_is_gone(tmp_path):
     with open(tmp_path / "errors", "w+", encoding="utf-8") as errors, climb._process(1, errors) as child:
         print(json.dumps({"run": to_toml(RUN), "rung": 1, "seed": 0}), file=child.stdin, flush=True)

@@ -10,7 +10,7 @@ from lib.cli.run_commands import refusals
 @click.command()
 @click.argument("path", metavar="TRAIN.LOG")
 @click.option("--run", "run_path", metavar="RUN.TOML", help="The run that it is of: forecasts, and what has broken.")
-@click.option("--rung", metavar="NUMBER", help="5, 6 or 7: the rung that the evidence is for.")
+@click.option("--rung", metavar="NUMBER", help="3, 5, 6 or 7: the rung that the evidence is for.")
 @click.option("-o", "--output", metavar="FILE.JSON", help="Add the evidence to this file; needs --run and --rung.")
 @click.option("--accelerator", metavar="NAME", help="What it ran on, if the log does not say.")
 @click.option("--n-gpus", metavar="NUMBER", help="GPUs that it is of, if not all of the run's.")
@@ -37,7 +37,7 @@ def log(context, path, run_path, rung, output, plot, as_json, explain, **given):
     from lib.whatif import log_card, text
 
     if (output or rung or given["measured"]) and not (run_path and rung):
-        raise click.UsageError("evidence needs both --run RUN.TOML and --rung 5, 6 or 7")
+        raise click.UsageError("evidence needs both --run RUN.TOML and --rung 3, 5, 6 or 7")
     with refusals():
         report, beside = _read(path, run_path, given)
         found = None if rung is None else _evidence(beside, rung, given)
@@ -83,13 +83,14 @@ def _whole(name, text):
 
 def _evidence(beside, rung, given):
     from lib import logs
+    from lib.logs.measured import RUNGS
     from lib.units import parse
 
     speed = None if given["one_node_speed"] is None else parse(given["one_node_speed"], "tokens/s")
     by_hand = dict(_by_hand(text) for text in given["measured"])
     number = parse(rung)
-    if number not in (5, 6, 7):
-        raise ValueError(f"rung = {rung}: 5, 6 or 7, of which a log can tell")
+    if number not in RUNGS:
+        raise ValueError(f"rung = {rung}: 3, 5, 6 or 7, of which a log can tell")
     return logs.evidence(beside, int(number), speed, given["accelerator"] or "", by_hand=by_hand)
 
 
@@ -104,9 +105,11 @@ def _by_hand(text):
 
 def _judgements(beside, piece):
     from lib.ladder import Evidence, evaluate
+    from lib.logs.measured import asked
 
     climb = evaluate(beside.run, Evidence(run=beside.run.plain, pieces=(piece,)))
-    return climb.verdicts[piece.rung - 1].judgements
+    names = asked(piece.rung, beside.expected)
+    return tuple(one for one in climb.verdicts[piece.rung - 1].judgements if one.threshold.name in names)
 
 
 def _passes(beside, piece, missing):

@@ -83,7 +83,7 @@ def new_run(path, replace, as_json, explain, **given):
 @click.command()
 @click.argument("path", metavar="RUN.TOML")
 @click.option("--evidence", metavar="FILE.JSON", help="What was measured so far.")
-@click.option("--commands", "rung", metavar="RUNG", help="5, 6 or 7: what to run for it on your cluster.")
+@click.option("--commands", "rung", metavar="RUNG", help="3, 5, 6 or 7: what to run for it on your cluster.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, numbers in full.")
 @click.option("--explain", is_flag=True, help="Show where each threshold comes from.")
 def ladder(path, evidence, rung, as_json, explain):
@@ -123,8 +123,8 @@ def _tasks_said(path, rung, as_json, explain):
     from lib.whatif import tasks_card
 
     whole = parse(rung)
-    if whole not in (5, 6, 7):
-        raise ValueError(f"commands = {rung}: 5, 6 or 7; rungs 1 to 4 are run by: handbook pilot")
+    if whole not in (3, 5, 6, 7):
+        raise ValueError(f"commands = {rung}: 3, 5, 6 or 7; rungs 1 to 4 are run by: handbook pilot")
     run = read(path)
     return _json(tasks_card.tasks_dict(run, int(whole))) if as_json else tasks_card.tasks_text(run, int(whole), explain)
 

@@ -1,4 +1,4 @@
-"""Rungs 5 to 7 as text for the reader's own cluster: what to run, where its number stands, which threshold it meets."""
+"""Rungs 3 and 5 to 7 as text for the reader's own cluster: what to run, where its number stands, what it must be."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,8 @@ from lib.description.expectations import Expectations
 from lib.description.limits import limit
 from lib.ladder.thresholds import Threshold, thresholds
 
-RUNGS = (5, 6, 7)
+RUNGS = (3, 5, 6, 7)  # of 3, what only the run itself on the plan's accelerator can tell
+_FEW_NODES = 5
 _TESTS = {"AMD": "rccl-tests"}  # by vendor; others have NVIDIA's
 _ROWS = facts.load("cluster_tasks", {}, {"command": str, "reads": str}, labels=("rungs", "measures"))
 
@@ -45,7 +46,7 @@ def tasks(number, expected):
     """What to run on the cluster for a rung.
 
     Args:
-        number: of the rung, 5 to 7; the others run by `handbook pilot`.
+        number: of the rung, 3 or 5 to 7; `handbook pilot` runs 1 to 4, but for what only the run itself tells of 3.
         expected: the `Expectations` of a run.
 
     Returns:
@@ -64,7 +65,7 @@ def tasks(number, expected):
     check.integer(number=number)
     check.instance(Expectations, expected=expected)
     if number not in RUNGS:
-        raise ValueError(f"number = {number}: 5, 6 or 7; rungs 1 to 4 are run by: handbook pilot")
+        raise ValueError(f"number = {number}: 3, 5, 6 or 7; rungs 1 to 4 are run by: handbook pilot")
     asked = {threshold.name: threshold for threshold in thresholds(number, expected)}
     rows = (row for row in _ROWS.values() if str(number) in row["rungs"].split())
     found = (_task(row, number, expected, asked) for row in rows)
@@ -75,7 +76,7 @@ def _task(row, number, expected, asked):
     cluster = expected.run.cluster
     node, few = limit("one node", "gpus").value, limit("few nodes", "gpus").value
     filled = {"node_gpus": min(node, cluster.n_gpus), "gpus": min(few, cluster.n_gpus)}
-    filled |= {"rung": number, "of_gpus": f" --n-gpus {filled['gpus']}" if number == RUNGS[0] else ""}
+    filled |= {"rung": number, "of_gpus": f" --n-gpus {filled['gpus']}" if number == _FEW_NODES else ""}
     filled["tests"] = _TESTS.get(cluster.accelerator.vendor, "nccl-tests")
     return Task(
         name=row.name,

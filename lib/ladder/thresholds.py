@@ -122,6 +122,7 @@ def _one_device(expected):
     yield Threshold(
         name="mfu_of_measured_peak", label="utilization of the machine's own peak", at_most=1.0, source=peak
     )
+    yield from _sound_log()
     yield _around_one("memory_over_ledger", "memory over the ledger's", "memory", on_target=True)
     yield _speed(expected)
 
@@ -138,7 +139,7 @@ def _one_node(expected):
 
 def _few_nodes(expected):
     """Rung 5: the network, the storage and the people are ready for failures."""
-    yield _sound_log()
+    yield from _sound_log()
     yield _speed(expected)
     yield from _bus(expected)
     kept = limit("scaling", "share")
@@ -156,11 +157,11 @@ def _few_nodes(expected):
 
 def _short_run(expected):
     """Rung 6: slopes, stability, evaluations and operations at full scale."""
-    yield _sound_log()
+    yield from _sound_log()
     yield _speed(expected)
     yield from _memory(expected)
     yield from _goodput(expected)
-    yield from _stability()
+    yield _none("open_spikes", "loss spikes that stayed off the trend", on_target=True)
     for name, label, field in (
         ("small_runs", "small runs behind the forecast", "runs"),
         ("small_run_decades", "decades of compute that they span", "decades"),
@@ -182,11 +183,11 @@ def _full_run(expected):
     most = expected.calendar_days
     ends = {"at_most": most.range[1], "source": f"{most.source}; {most.tolerance_source}", "on_target": True}
     yield Threshold(name="calendar_days", label="days on the calendar", unit="days", **ends)
-    yield _sound_log()
+    yield from _sound_log()
     yield _speed(expected)
     yield from _goodput(expected)
     yield from _memory(expected)
-    yield from _stability()
+    yield _none("open_spikes", "loss spikes that stayed off the trend", on_target=True)
     most = loss.range[1] if loss.range else None
     ends = {"at_most": most, "source": f"{loss.source}; {loss.tolerance_source}", "on_target": True}
     yield Threshold(name="final_loss", label="final loss", unit="nats per token", **ends)
@@ -234,12 +235,9 @@ def _bus(expected):
 
 
 def _sound_log():
-    return _none("log_problems", "lines of the log that are not sound", on_target=True)
-
-
-def _stability():
+    """Of every rung that a log speaks for: what else it says is not to be trusted without."""
+    yield _none("log_problems", "lines of the log that are not sound", on_target=True)
     yield _none("nan_losses", "losses that are no number", on_target=True)
-    yield _none("open_spikes", "loss spikes that stayed off the trend", on_target=True)
 
 
 def hours_between_interruptions(expected):

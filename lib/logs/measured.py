@@ -7,10 +7,28 @@ from datetime import UTC, datetime
 from lib import check
 from lib.ladder.evidence import Piece
 from lib.ladder.thresholds import thresholds
+from lib.ladder.verdicts import ANYWHERE
 from lib.logs.against_plan import AgainstPlan
 from lib.units import SECONDS_PER_DAY
 
-RUNGS = (5, 6, 7)  # that a log can speak for
+RUNGS = (3, 5, 6, 7)  # that a log can speak for
+_FEW_NODES = 5
+
+
+def asked(rung, expected):
+    """Names of a rung's quantities that a run on the plan's own accelerator is asked for: of rung 3 not the pilot's.
+
+    Args:
+        rung: 3, 5, 6 or 7.
+        expected: the `Expectations` of a run.
+
+    Raises:
+        TypeError, ValueError: for a rung that no log speaks for.
+    """
+    check.integer(rung=rung)
+    if rung not in RUNGS:
+        raise ValueError(f"rung = {rung}: 3, 5, 6 or 7, of which a log can tell")
+    return tuple(one.name for one in thresholds(rung, expected) if one.on_target or rung > ANYWHERE[-1])
 
 
 def quantities(beside, one_node_speed=None):
@@ -47,12 +65,23 @@ def quantities(beside, one_node_speed=None):
         "nan_losses": (float(len(report.nan_lines)) if losses else None, "no loss"),
         "open_spikes": (float(sum(s.until is None for s in report.spikes)) if losses else None, "no loss"),
         "reserved_bytes": (_reserved(report), "no memory"),
+        "memory_over_ledger": _over_ledger(beside),
         "tokens": (float(report.kept[-1].step) * beside.run.batch_tokens, ""),
         "calendar_days": _at_the_end(beside, _days(report), "no times of day"),
         "final_loss": _at_the_end(beside, report.last_loss, "no loss"),
     }
     why = {name: reason for name, (value, reason) in told.items() if value is None}
     return {name: value for name, (value, _) in told.items() if value is not None}, why
+
+
+def _over_ledger(beside):
+    """Beside the ledger of the plan's layout, which is not that of fewer GPUs."""
+    held = _reserved(beside.report)
+    if held is None:
+        return None, "no memory"
+    if not beside.whole_cluster:
+        return None, "the ledger is of the plan's layout; --measured memory_over_ledger=RATIO with that of these GPUs"
+    return held / beside.expected.memory.value, ""
 
 
 def _at_the_end(beside, value, why):
@@ -76,7 +105,7 @@ def evidence(beside, rung, one_node_speed=None, accelerator="", time="", by_hand
 
     Args:
         beside: an `AgainstPlan`.
-        rung: 5, 6 or 7.
+        rung: 3, 5, 6 or 7.
         one_node_speed: as in `quantities`.
         accelerator: that the log was written on; what the log itself names if "". Without either, what only the plan's
             own accelerator can show does not count.
@@ -91,20 +120,17 @@ def evidence(beside, rung, one_node_speed=None, accelerator="", time="", by_hand
     """
     check.instance(AgainstPlan, beside=beside)
     check.text(accelerator=accelerator, time=time)
-    check.integer(rung=rung)
-    if rung not in RUNGS:
-        raise ValueError(f"rung = {rung}: 5, 6 or 7, of which a log can tell")
-    if rung > RUNGS[0] and not beside.whole_cluster:
+    names = asked(rung, beside.expected)
+    if rung > _FEW_NODES and not beside.whole_cluster:
         raise ValueError(f"n_gpus = {beside.n_gpus:,}: {beside.run.cluster.n_gpus:,}, for rung {rung} is of them all")
     shown, why = quantities(beside, one_node_speed)
-    asked = [threshold.name for threshold in thresholds(rung, beside.expected)]
-    said = _by_hand(by_hand or {}, asked, shown)
+    said = _by_hand(by_hand or {}, names, shown)
     report = beside.report
     piece = Piece(
         rung=rung,
         what=f"{report.log.form}, steps {report.kept[0].step:,} to {report.kept[-1].step:,}, "
         f"{report.log.n_lines:,} lines, sha256 {report.log.digest}...{said}",
-        measured={name: shown[name] for name in asked if name in shown},
+        measured={name: shown[name] for name in names if name in shown},
         machine={
             "accelerator": accelerator or report.log.accelerator or "not told",
             "devices": beside.n_gpus or beside.run.cluster.n_gpus,
@@ -112,14 +138,14 @@ def evidence(beside, rung, one_node_speed=None, accelerator="", time="", by_hand
         run_digest=beside.run.digest,
         time=time or datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return piece, {name: why.get(name, "no log tells it") for name in asked if name not in shown}
+    return piece, {name: why.get(name, "no log tells it") for name in names if name not in shown}
 
 
 def _by_hand(given, asked, shown):
     """Put what a person has measured beside what the log shows; the words that say so."""
     check.instance(Mapping, by_hand=given)
     for name, value in given.items():
-        check.choice(tuple(asked), by_hand=name)
+        check.choice(asked, by_hand=name)
         check.scalar(**{name: value})
         if name in shown:
             raise ValueError(f"by_hand = {name}: the log itself shows it, {shown[name]:.6g}")

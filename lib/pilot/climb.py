@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -166,7 +167,7 @@ def _piece(run, number, what, found):
 def _asked(asked, report, limit_seconds):
     """What the rung's process says at last; its words of progress are passed on."""
     with tempfile.TemporaryFile("w+") as errors, _process(asked["rung"], errors) as child:
-        late = threading.Timer(limit_seconds, child.kill)
+        started, late = time.monotonic(), threading.Timer(limit_seconds, child.kill)
         late.start()
         try:
             found = _heard(child, asked, report)
@@ -174,9 +175,10 @@ def _asked(asked, report, limit_seconds):
             late.cancel()
         if found is not None:
             return found
-        if child.wait() == -signal.SIGKILL:
+        code = child.wait()
+        if code == -signal.SIGKILL and time.monotonic() - started >= limit_seconds:
             raise TimeoutError(f"rung {asked['rung']} was not done after {limit_seconds:g} s; --limit allows more")
-        raise RuntimeError(f"rung {asked['rung']} broke: {_last_line(errors)}")
+        raise RuntimeError(f"rung {asked['rung']} broke: {_last_line(errors, code)}")
 
 
 @contextmanager
@@ -214,6 +216,9 @@ def _heard(child, asked, report):
     return None
 
 
-def _last_line(errors):
+def _last_line(errors, code):
+    """Its last words; a process that was killed has none of its own, whatever it warned of before."""
+    if code == -signal.SIGKILL:
+        return "its process was killed from outside, as a system does that runs out of memory"
     errors.seek(0)
     return (errors.read().strip().splitlines() or ["no word"])[-1]

@@ -15,7 +15,7 @@ def tasks_text(run, number, explain=False):
 
     Args:
         run: a `RunDescription`.
-        number: of the rung, 5 to 7.
+        number: of the rung, 3 or 5 to 7.
         explain: also where commands and thresholds come from.
     """
     found = _found(run, number)
