@@ -251,6 +251,6 @@ def test_the_commands_say_first_what_is_lost_and_write_over_nothing(tmp_path):
         assert done.stdout.startswith("No jail")
     before = (tmp_path / "a.zip").read_bytes()
     again = export(*words)
-    assert (again.exit_code, again.stderr) == (1, f"handbook: {tmp_path / 'a.zip'}: File exists\n")
+    assert (again.exit_code, again.stderr) == (2, f"handbook: {tmp_path / 'a.zip'}: File exists\n")
     assert (tmp_path / "a.zip").read_bytes() == before
     assert "not empty" in export("nbgrader", tmp_path / "course").stderr

@@ -22,7 +22,7 @@ def course(context):
     """Run a course with the handbook's assignments.
 
     The way of an assignment: release it, collect what comes back, grade it in a jail, join records and decisions to
-    scores. The page "For instructors" of the book walks through it.
+    scores, tell students by feedback, fill the gradebook. The page "For instructors" of the book walks through it.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
