@@ -6,6 +6,7 @@ Names of files and columns are those of Canvas, Moodle and nbgrader themselves; 
 import csv
 import io
 import json
+import re
 import stat
 import zipfile
 from dataclasses import replace
@@ -395,3 +396,11 @@ def test_a_given_time_is_that_of_the_last_attempt(tmp_path):
     (tmp_path / "t.csv").write_text("student,submitted\nada,2026-12-02 08:00\n")
     with pytest.raises(ValueError, match="row 2: '2026-12-02 08:00': no offset"):
         collect([archive], f"{tmp_path / 'in'}", CLASS, times=times)
+
+
+def test_names_that_mean_something_to_us_are_written_otherwise(tmp_path):
+    archive = zipped(tmp_path / "p.zip", {"_hidden/h.py": "1", "ada#2/h.py": "2", 'a:b?"/h.py': "3", "ada.py": "4"})
+    found = collect([archive], f"{tmp_path / 'in'}", form="plain")
+    assert len(found.students) == len(submissions(f"{tmp_path / 'in'}")) == 4
+    assert not [key for key in found.students if re.search(r'^[._]|[#:?"]', key)]
+    assert "ada" in found.students
