@@ -1,11 +1,14 @@
 """A log that is made up: what was planted is what the reader finds, and nothing else."""
 
+from statistics import median
+
 import pytest
 
 from lib import logs
 from lib.description import parse
 from lib.logs import tables
 from lib.logs.made_up import DOWN_SECONDS, LOST_STEPS, made_up
+from lib.plots.logs import _time
 
 approx = pytest.approx
 RUN = parse('tokens = "1T"\n[model]\nname = "llama-3-8b"\n[cluster]\naccelerator = "h100"\nn_gpus = 64')
@@ -73,3 +76,13 @@ def test_what_is_too_short_decides_nothing():
 
 def test_the_same_seed_tells_the_same_log():
     assert made_up(RUN, 1000, seed=1) == made_up(RUN, 1000, seed=1) != made_up(RUN, 1000, seed=2)
+
+
+def test_a_long_log_is_drawn_around_its_usual_step_and_keeps_its_extremes(sound):
+    """Of the highest of each group alone, noise would be drawn above the usual step, and above the plan's longest."""
+    report = sound.report
+    (drawn,) = _time(report, None).series
+    assert len(drawn.y) <= 400 < len(report.kept)
+    assert median(drawn.y) == approx(report.pace.step_seconds, rel=0.002)
+    told = [entry.seconds for entry in report.kept]
+    assert (min(drawn.y), max(drawn.y)) == (min(told), max(told))
