@@ -93,7 +93,7 @@ def _failure_chart(expected):
         title="Ten times the GPUs leave a tenth of the time for a restart.",
         alt="Hours between interruptions, and hours that one may cost, over the number of GPUs, both on log axes: two "
         "parallel lines that fall by ten where the cluster grows by ten. This cluster is marked.",
-        x=Axis(label="GPUs", scale="log"),
+        x=Axis(label="cluster (GPUs)", scale="log"),
         y=Axis(label="time (hours)", scale="log"),
         series=tuple(lines),
         references=(Reference(label="this cluster", value=float(n_gpus)),),

@@ -155,7 +155,7 @@ def _cost_chart(late):
         title="The longer a fault goes unnoticed, the more is trained again.",
         alt="GPU-hours that a fault costs over the tokens that were trained with it, both on log axes: a line that "
         "rises with the tokens, and far below it a level line, the ladder up to the rung that shows the fault.",
-        x=Axis(label="tokens until it is noticed", scale="log"),
+        x=Axis(label="trained until it is noticed (tokens)", scale="log"),
         y=Axis(label="cost (GPU-hours)", scale="log"),
         series=tuple(series),
         references=marks,
