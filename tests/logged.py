@@ -128,6 +128,7 @@ def maxtext(steps, tokens=3276.8):
 def event_file(steps, tensors=False):
     """A TensorBoard event file, framed here and made of the package's own events."""
     from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2
+    from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
     events = [event_pb2.Event(wall_time=T0, file_version="brain.Event:2")]
     for s in steps:
@@ -135,8 +136,12 @@ def event_file(steps, tensors=False):
             tensor = {"tensor": tensor_pb2.TensorProto(dtype=1, float_val=[number])}
             value = summary_pb2.Summary.Value(tag=tag, **(tensor if tensors else {"simple_value": number}))
             events.append(event_pb2.Event(wall_time=s.time, step=s.step, summary=summary_pb2.Summary(value=[value])))
-    frames = (event.SerializeToString() for event in events)
-    return b"".join(struct.pack("<QI", len(frame), 0) + frame + struct.pack("<I", 0) for frame in frames)
+    parts = (part for event in events for data in [event.SerializeToString()] for part in (_length(data), data))
+    return b"".join(part + struct.pack("<I", masked_crc32c(part)) for part in parts)
+
+
+def _length(data):
+    return struct.pack("<Q", len(data))
 
 
 TEXTS = {

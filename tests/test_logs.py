@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import struct
 from dataclasses import replace
 
 import pytest
@@ -59,6 +60,20 @@ def test_event_files_are_read_whether_numbers_are_plain_or_tensors(tensors):
     assert (log.form, len(log.entries)) == ("TensorBoard", 60)
     assert log.entries[9].loss == pytest.approx(STEPS[9].loss, rel=1e-6)
     assert log.entries[9].time == STEPS[9].time
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_number_that_changed_in_an_event_file_is_told_with_its_record(seed):
+    raw = bytearray(logged.event_file(STEPS))
+    sound = parse(bytes(raw))
+    places = [at for at in range(len(raw)) if raw[at : at + 4] == struct.pack("<f", STEPS[5].loss)]
+    assert len(places) == 1
+    raw[places[0] + seed] ^= 1 << seed
+    damaged = parse(bytes(raw))
+    assert [problem.what for problem in damaged.problems] == [
+        "a record that is not what was written: its check sum is another"
+    ]
+    assert [e.loss for e in damaged.entries if e.step != 6] == [e.loss for e in sound.entries if e.step != 6]
 
 
 def test_a_folder_of_event_files_is_a_run_that_was_started_again(tmp_path):
