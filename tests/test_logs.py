@@ -144,7 +144,10 @@ def test_a_gap_is_told_with_its_line():
 
 
 def test_another_interval_of_logging_is_no_gap():
-    assert problems_of(logged.json_lines([*logged.run(200)[9::10], *logged.run(60, first=201)])) == []
+    assert (
+        problems_of(logged.json_lines([*logged.run(200)[9::10], *logged.run(60, first=201, start=logged.T0 + 400)]))
+        == []
+    )
 
 
 def test_a_step_that_comes_twice_alone_is_told():
@@ -318,3 +321,23 @@ def test_odd_values_in_any_field_are_told_and_harm_no_other_line(odd):
     assert set(range(60)) - spoilt <= kept
     assert json.dumps(log_dict(found), allow_nan=False)
     assert log_view(found).rows
+
+
+@pytest.mark.parametrize("form", ["JSON lines", "CSV", "MaxText"])
+def test_a_log_that_was_sorted_from_its_end_is_turned_round_and_not_sound(form):
+    head, *lines = logged.TEXTS[form](STEPS).splitlines()
+    turned = "\n".join([head, *lines[::-1]] if form == "CSV" else [*lines[::-1], head]) + "\n"
+    found = report_of(turned)
+    assert found.course.restarts == ()
+    assert [entry.step for entry in found.kept] == [step.step for step in STEPS]
+    assert [problem.what for problem in found.problems] == ["steps fall from line to line: read from the end"]
+
+
+def test_a_run_that_crashes_again_and_again_was_not_sorted_from_its_end():
+    lines = [json.dumps({"step": step, "loss": 2.0}) for step in (100, 110) * 8]
+    assert "read from the end" not in " ".join(problems_of("\n".join(lines) + "\n"))
+
+
+def test_a_clock_that_goes_back_is_told_with_its_line():
+    early, late = STEPS[:40], logged.moved(STEPS[40:], -3600)
+    assert problems_of(logged.json_lines([*early, *late])) == ["line 41: the time of day goes back by 59.97 min"]

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from lib import check
 from lib.logs.entries import START, Entry, Log, Problem
+from lib.units import show
 
 _REGULAR = 3  # equal distances in a row: another interval of logging, and no gap
 _MOST_GAPS = 1000
+_CLOCK_SECONDS = 1.0  # by which clocks are corrected, or lines of one moment change places
 
 
 class Restart(NamedTuple):
@@ -110,13 +112,13 @@ def course(log):
     >>> found.lost_steps, [entry.line for entry in found.kept]
     (2, [1, 2, 5, 6, 7])
     """
-    entries = leading(log)
+    entries, problems = _oldest_first(leading(log))
     rises = [b.step - a.step for a, b in pairwise(entries) if b.step > a.step]
     interval = median_low(rises) if rises else 1
     walker = _Walker(interval, sorted(event.line for event in log.events if event.kind == START))
     for place, entry in enumerate(entries):
         walker.take(entry, entries[place + 1] if place + 1 < len(entries) else None)
-    problems = (*walker.problems, *_gaps(walker.kept, interval))
+    problems += (*walker.problems, *_gaps(walker.kept, interval))
     return Course(
         kept=tuple(walker.kept),
         walk=tuple(walker.walk),
@@ -127,6 +129,14 @@ def course(log):
         problems=tuple(sorted(problems)),
         events=log.events,
     )
+
+
+def _oldest_first(entries):
+    """Entries of a log that was written, or sorted, from its end turned round, and the problem that it is."""
+    falls = [b for a, b in pairwise(entries) if b.step < a.step]
+    if len(falls) < _REGULAR or 3 * len(falls) < 2 * len(entries):  # crash after crash: every other line
+        return entries, ()
+    return entries[::-1], (Problem(falls[0].line, "steps fall from line to line: read from the end"),)
 
 
 class _Walker:
@@ -149,6 +159,9 @@ class _Walker:
                 self._misplaced(last, entry)
                 return
             self._restart(last, entry)
+        if None not in (entry.time, last.time) and last.time - entry.time > _CLOCK_SECONDS:
+            back = show(last.time - entry.time, "s")
+            self.problems.append(Problem(entry.line, f"the time of day goes back by {back}"))
         self._append(entry)
 
     def _started(self, after, until):
