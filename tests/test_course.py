@@ -325,6 +325,8 @@ def test_of_several_attempts_the_latest_or_the_best_counts_after_lateness(graded
     (folder / "ada.json").unlink()
     for one in (record("ada#1", 4, 0), record("ada#2", 0, 0), record("ada#10", 4, 4)):
         results.write(folder, one)
+    assert points(graded)["ada"] == 8  # the tenth comes after the second
+    assert points(graded, 'attempts = "best"\n' + DECIDED)["ada"] == 8
     marked = came(tmp_path, **{"ada#10": "2026-12-09T00:00:00Z"})
     assert points(graded, collected=marked)["ada"] == 0  # the tenth, too late
     assert points(graded, 'attempts = "best"\n' + DECIDED, collected=marked)["ada"] == 4
@@ -351,6 +353,7 @@ def test_one_of_a_group_hands_in_for_all(graded):
         ('assignment = "start"\n[questions.run_in_time]\ndecision = "skip"', "one of void, full"),
         ('assignment = "start"\n[manual.ada.run_in_time]\npoints = 15', "points = 15: at most 4"),
         ('assignment = "start"\n[manual.ada]\nrun_in_time = 1', "manual.ada.run_in_time = 1: a table"),
+        ('assignment = "start"\ndue = 9999-12-31T23:59:59Z', "due = 9999-12-31"),
         ("assignment = ", "Invalid value"),
     ],
 )
@@ -387,12 +390,15 @@ def test_no_cell_of_the_csv_is_a_formula(graded):
 
 def test_a_given_time_is_that_of_the_last_attempt(tmp_path):
     archive = zipped(tmp_path / "c.zip", {"lovelaceada_1234_1_h.py": "1", "lovelaceada_LATE_1234_2_h-1.py": "2"})
-    (tmp_path / "t.csv").write_text("student,submitted\nada,2026-12-02T08:00:00+01:00\n")
+    (tmp_path / "t.csv").write_text("student,submitted\nADA,2026-12-02T08:00:00+01:00\n")
     times = f"{tmp_path / 't.csv'}"
     collect([archive], f"{tmp_path / 'in'}", CLASS, attempts="best", times=times)
     known = read_collected(f"{tmp_path / 'in'}")
     assert known["ada#1"] == {"late": False, "submitted": None}
     assert known["ada#2"] == {"late": True, "submitted": datetime.fromisoformat("2026-12-02T08:00:00+01:00")}
+    (tmp_path / "t.csv").write_text("student,submitted\nadda,2026-12-02 08:00Z\n")
+    with pytest.raises(ValueError, match="row 2: student = 'adda': not on the roster"):
+        collect([archive], f"{tmp_path / 'in'}", CLASS, times=times)
     (tmp_path / "t.csv").write_text("student,submitted\nada,2026-12-02 08:00\n")
     with pytest.raises(ValueError, match="row 2: '2026-12-02 08:00': no offset"):
         collect([archive], f"{tmp_path / 'in'}", CLASS, times=times)
@@ -404,3 +410,10 @@ def test_names_that_mean_something_to_us_are_written_otherwise(tmp_path):
     assert len(found.students) == len(submissions(f"{tmp_path / 'in'}")) == 4
     assert not [key for key in found.students if re.search(r'^[._]|[#:?"]', key)]
     assert "ada" in found.students
+
+
+@pytest.mark.parametrize("one", ["5", '{"submitted": 5}', '{"submitted": "2026-12-01"}', '{"submitted": "soon"}'])
+def test_a_damaged_list_of_what_was_collected_is_refused(graded, tmp_path, one):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/collected.json").write_text(f'{{"format": 1, "students": {{"ada": {one}}}}}')
+    assert "handbook: " in refused("scores", graded[0], "--collected", tmp_path / "in")

@@ -2,9 +2,12 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import text
 
 from lib.course.feedback import as_html, as_markdown
 from lib.course.gradebook import cells, fill
@@ -50,7 +53,14 @@ def test_a_page_says_question_verdict_and_hint(folder):
     done = run("feedback", folder, "-o", folder.parent / "out")
     assert (done.exit_code, len(done.stdout.splitlines())) == (0, 4)
     html = (folder.parent / "out/ada.html").read_text()
-    for words in ("ada: 4 of 8 points.", "Weeks &amp; days", "<code>9</code> where 7", "hidden</td>", "not right yet"):
+    for words in (
+        "ada: 4 of 8 points.",
+        "Weeks &amp; days",
+        "<code>9</code> where 7",
+        "hidden</td>",
+        "4 of 4 points",
+        "not right yet",
+    ):
         assert words in html
     assert html.count('<th scope="row">') == 2  # a right answer to a hidden case has no row
     hint = QUESTIONS["run_in_time"].hint
@@ -266,3 +276,10 @@ def test_items_are_listed_and_drawn(folder, tmp_path):
     (folder / "ada.json").unlink()
     (folder / "bob.json").unlink()
     assert "no records in it yet" in refused("items", folder)
+
+
+@given(text(alphabet='a1,;\t"\r\n', max_size=30))
+def test_any_text_is_put_together_again_or_refused(written):
+    with suppress(ValueError):
+        rows, mark = cells(written)
+        assert "".join(mark.join(row[:-1]) + row[-1] for row in rows) == written

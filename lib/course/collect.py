@@ -7,7 +7,6 @@ import re
 import shutil
 import tempfile
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
@@ -113,10 +112,13 @@ def read_collected(folder):
     check.text(folder=folder)
     if not (Path(folder) / ABOUT).exists():
         raise ValueError(f"{folder}: no {ABOUT} in it: not written by handbook course collect")
-    found = _about(folder)["students"]
-    times = {key: one.get("submitted") for key, one in found.items()}
-    stamps = {key: datetime.fromisoformat(time) if time else None for key, time in times.items()}
-    return {key: {"late": one.get("late"), "submitted": stamps[key]} for key, one in found.items()}
+    try:
+        found = {key: (one.get("late"), one.get("submitted")) for key, one in _about(folder)["students"].items()}
+        return {
+            key: {"late": late, "submitted": time_of(time) if time else None} for key, (late, time) in found.items()
+        }
+    except TypeError as error:
+        raise ValueError(f"{Path(folder) / ABOUT}: {error}") from None
 
 
 def _about(folder):
@@ -126,8 +128,8 @@ def _about(folder):
             raise ValueError(f"{folder}: neither new nor written by handbook course collect: there is no {ABOUT} in it")
         return {"students": {}}
     text = read_text(f"{path}")
-    refuse_depth(text)
     try:
+        refuse_depth(text)
         found = json.loads(text)
         is_ours = found["format"] == FORMAT and all(isinstance(one, dict) for one in found["students"].values())
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -245,8 +247,15 @@ def _times(path, roster):
     for number, row in enumerate(rows[1:], 2):
         cells = dict(zip(columns, row, strict=False))
         try:
-            student = cells["student"].strip()
-            found[roster.key(student) if roster else student] = time_of(cells.get("submitted", ""))
+            found[_key(cells["student"].strip(), roster)] = time_of(cells.get("submitted", ""))
         except ValueError as error:
             raise ValueError(f"{path}, row {number}: {error}") from None
     return found
+
+
+def _key(student, roster):
+    if roster is None:
+        return student
+    if (known := roster.by("student", student)) is None:
+        raise ValueError(f"student = {student[:40]!r}: not on the roster")
+    return roster.key(known.student)

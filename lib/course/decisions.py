@@ -141,7 +141,7 @@ class Decisions:
 
 
 def _time(name, value):
-    if not isinstance(value, datetime) or value.tzinfo is None:
+    if not isinstance(value, datetime) or value.tzinfo is None or not 1900 < value.year < 9000:
         raise ValueError(f"{name} = {value}: a time with its offset, such as 2026-12-01T23:59:00+01:00")
 
 

@@ -113,14 +113,16 @@ def _question_html(question, own):
 
 
 def _verdict(question, own):
-    reached = "void" if not own.max_points else f"{own.points:g} of {own.max_points:g} points"
+    reached = (
+        "void" if not own.max_points else f"{own.points:g} of {own.max_points:g} point{'s'[: own.max_points != 1]}"
+    )
     return f"`{question.name}`: {OUTCOMES.get(question.outcome, question.outcome)}, {reached}."
 
 
 def _cases(question):
     """(number, whose inputs, verdict) of each case that is worth a row: of right ones among hidden cases none is."""
     shown = [case for case in question.cases if not case.hidden or case.outcome != "right"]
-    return [(place, "hidden" if case.hidden else "seen", case.sentence) for place, case in enumerate(shown, 1)]
+    return [(place, "hidden" if case.hidden else "shown", case.sentence) for place, case in enumerate(shown, 1)]
 
 
 def _hint(question):

@@ -98,7 +98,7 @@ def _mistake(result):
 
 
 def items_chart(found):
-    """The share of right answers, as SVG.
+    """How many answers are right, beside all of them, as SVG.
 
     Args:
         found: of `Item`.
@@ -106,7 +106,8 @@ def items_chart(found):
     from lib.plots import compare, to_svg
 
     label = "; ".join(f"{one.title}: {one.share:.0%} right" for one in found)
-    return to_svg(compare([(one.title, 100 * one.share) for one in found], "%"), label=label)
+    n = max(one.n for one in found)
+    return to_svg(compare([(one.title, one.right) for one in found], "right", ("all", n)), label=label)
 
 
 def items_page(title, found):
@@ -116,7 +117,10 @@ def items_page(title, found):
         title: of the assignment.
         found: of `Item`.
     """
-    parts = [items_chart(found), '<p class="soft">Share of students whose answer is right.</p>']
+    parts = [
+        items_chart(found),
+        '<p class="soft">Students whose answer is right; the line is all who handed something in.</p>',
+    ]
     for one in found:
         parts.append(f"<h2>{html_of(one.title)}</h2>\n<p>{one.right} of {one.n} right.</p>")
         rows = [[html_of(group.what), str(group.n), html_of(group.sentence)] for group in one.wrong]

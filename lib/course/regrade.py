@@ -112,8 +112,8 @@ def _refuse_others(folder, course, name):
     if not path.exists():
         raise ValueError(f"{folder}: no results folder: there is no {ABOUT} in it; handbook course grade makes one")
     text = read_text(f"{path}")
-    refuse_depth(text)
     try:
+        refuse_depth(text)
         found = json.loads(text)
         assignment, marks = found["assignment"], dict(found.get("questions", {}))
     except (ValueError, TypeError, KeyError):

@@ -25,7 +25,7 @@ class Student:
         canvas_id: the number in the column ID of Canvas' gradebook.
         moodle_id: the participant's number in Moodle's worksheet and download.
         sis_id: the number of the student's card: SIS User ID in Canvas, ID number in Moodle.
-        extra_days: added to every due date for this student, >= 0.
+        extra_days: added to every due date for this student, from 0 to 3650.
     """
 
     student: str
@@ -41,6 +41,7 @@ class Student:
     def __post_init__(self):
         check.text(**{one.name: getattr(self, one.name) for one in fields(self) if one.type is str})
         check.non_negative(extra_days=self.extra_days)
+        check.at_most(3650, extra_days=self.extra_days)
         if not self.student:
             raise ValueError("student: empty: every row needs a name of its own")
 
