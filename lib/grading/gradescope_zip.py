@@ -42,13 +42,15 @@ _RUN = f"""#!/usr/bin/env bash
 # Gradescope runs this for each submission; it writes results/results.json.
 set -eu
 root="${{AUTOGRADER_ROOT:-/autograder}}"
-{_PYTHON}start='import sys; sys.path.insert(0, sys.argv[1] + "/private")
+{_PYTHON}if [ -z "$python" ]; then echo "no Python 3.11 or newer is here: choose another base image" >&2; exit 1; fi
+start='import sys; sys.path.insert(0, sys.argv[1] + "/private")
 from lib.grading.on_gradescope import main; main(sys.argv[1])'
 exec "$python" -I -B -X utf8 -c "$start" "$root"
 """
 _README = f"""{LOST}
 
 On Gradescope, under *Configure Autograder*: upload this zip, and try it with a submission of your own.
+It needs Python 3.11 or newer: choose a base image that has it, such as Ubuntu 24.04; elsewhere setup.sh asks apt.
 Keep it to yourself: it holds the secret from which hidden inputs are drawn, and the handbook with all solutions.
 """
 

@@ -20,7 +20,7 @@ _README = """{lost}
 
 So grade only what you would run yourself, on a machine or in a container that holds nothing else.
 
-1. In this folder, with the handbook installed: `nbgrader generate_assignment {name}`.
+1. In this folder, with the handbook and nbgrader 0.9 installed: `nbgrader generate_assignment {name}`.
    Students get `release/{name}/`: the notebook without solutions and hidden tests, and the checker, which needs Python
    alone.
 2. Put what they hand in under `submitted/STUDENT/{name}/`.
