@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lib.description import parse as described
+from lib.ladder.thresholds import thresholds
 from lib.logs import AgainstPlan, Entry, Log, Report, evidence
 from lib.logs.measured import asked, quantities
 from lib.logs.outlook import Progress, final_loss, finish_seconds, student
@@ -253,3 +254,18 @@ def test_what_a_person_measured_is_told_as_such_and_never_in_place_of_the_log():
         evidence(beside(), 5, by_hand={"mfu": 0.5})
     with pytest.raises(ValueError, match="by_hand = 'spare': one of"):
         evidence(beside(), 5, by_hand={"spare": 2})
+
+
+@pytest.mark.parametrize("every", [1, 7])
+def test_a_log_to_the_last_whole_step_has_the_tokens_of_the_full_run(every):
+    """1,000.5 steps of tokens are 1,000 steps; of lines every seventh step the last is 994."""
+    run = replace(RUN, n_tokens=RUN.n_tokens + RUN.batch_tokens / 2)
+    made = beside(until=1000, run=run)
+    lines = tuple(entry for entry in made.report.log.entries if entry.step % every == 0)
+    found = replace(made, report=replace(made.report, log=replace(made.report.log, entries=lines)))
+    (asked_for,) = (one for one in thresholds(7, found.expected) if one.name == "tokens")
+    assert found.done
+    assert asked_for.margin(quantities(found)[0]["tokens"]) == 0
+    cut = replace(found, report=replace(found.report, log=replace(found.report.log, entries=lines[:-1])))
+    assert not cut.done
+    assert asked_for.margin(quantities(cut)[0]["tokens"]) < 0

@@ -177,9 +177,8 @@ def _short_run(expected):
 def _full_run(expected):
     """Rung 7: what was planned was done."""
     run, loss = expected.run, expected.loss
-    yield Threshold(
-        name="tokens", label="tokens trained", unit="tokens", at_least=run.n_tokens, source=_PLAN, on_target=True
-    )
+    ends = {"at_least": float(run.steps * run.batch_tokens), "source": f"{_PLAN}: its whole steps", "on_target": True}
+    yield Threshold(name="tokens", label="tokens trained", unit="tokens", **ends)
     most = expected.calendar_days
     ends = {"at_most": most.range[1], "source": f"{most.source}; {most.tolerance_source}", "on_target": True}
     yield Threshold(name="calendar_days", label="days on the calendar", unit="days", **ends)

@@ -117,8 +117,8 @@ class AgainstPlan:
 
     @property
     def done(self):
-        """Whether the last step is in the log."""
-        return self.report.kept[-1].step >= self.run.steps
+        """Whether the last step is in the log, or nearer to its last line than lines are to each other."""
+        return self.report.kept[-1].step + self.report.course.interval > self.run.steps
 
     @cached_property
     def tokens_per_second_per_gpu(self):

@@ -66,7 +66,7 @@ def quantities(beside, one_node_speed=None):
         "open_spikes": (float(sum(s.until is None for s in report.spikes)) if losses else None, "no loss"),
         "reserved_bytes": (_reserved(report), "no memory"),
         "memory_over_ledger": _over_ledger(beside),
-        "tokens": (float(report.kept[-1].step) * beside.run.batch_tokens, ""),
+        "tokens": (float(beside.run.steps if beside.done else report.kept[-1].step) * beside.run.batch_tokens, ""),
         "calendar_days": _at_the_end(beside, _days(report), "no times of day"),
         "final_loss": _at_the_end(beside, report.last_loss, "no loss"),
     }
