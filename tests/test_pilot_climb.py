@@ -144,6 +144,14 @@ def test_a_planted_fault_fails_its_rung_and_leaves_no_evidence(ran):
     assert not Path("evidence.json").exists()
 
 
+def test_the_mask_alone_is_asked_of_the_leaking_model_and_fails(monkeypatch):
+    asked_for, leak = [], {"measured": {"mask_leak": 0.5}}
+    monkeypatch.setattr(climb, "_asked", lambda asked, report, limit: asked_for.append(asked) or leak)
+    found = climb.leaking(RUN, lambda line: None)
+    assert [one.threshold.name for one in found.verdicts[0].failures] == ["mask_leak"]
+    assert [(asked["rung"], asked["plant"], asked["part"]) for asked in asked_for] == [(1, "mask-leak", "mask")]
+
+
 def test_what_a_planted_fault_did_is_written_into_no_file(ran):
     (found,) = climb.faulty(RUN, "mask-leak", [1], lambda line: None)
     assert found.highest == 1  # what is measured here is made up

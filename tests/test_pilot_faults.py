@@ -130,6 +130,7 @@ def test_nothing_is_left_of_a_fault_that_was_planted():
 
 def test_a_rungs_process_plants_what_it_is_asked_to(monkeypatch):
     right = model._seen
-    monkeypatch.setattr(unit, "measure", lambda pilot, report: {"planted": float(model._seen is not right)})
-    told = [rung.climbed(to_toml(RUN), 1, 0, plant)["measured"]["planted"] for plant in ("mask-leak", None)]
-    assert told == [1.0, 0.0]
+    for part in ("measure", "mask"):
+        monkeypatch.setattr(unit, part, lambda pilot, report: {"planted": float(model._seen is not right)})
+        told = [rung.climbed(to_toml(RUN), 1, 0, plant, part)["measured"]["planted"] for plant in ("mask-leak", None)]
+        assert told == [1.0, 0.0]

@@ -121,11 +121,35 @@ def faulty(run, name, numbers, report, *, seed=0, limit_seconds=LIMIT_SECONDS):
         _check_number(number)
         report(f"rung {number}: a process of its own starts, with a fault")
         asked = {"run": to_toml(run), "rung": number, "seed": seed, "plant": name}
-        pieces += (_piece(run, number, f"{PLANTED} {name}: {pilot.what}", _asked(asked, report, limit_seconds)),)
+        pieces += (_of_fault(run, pilot, asked, report, limit_seconds),)
         found = evaluate(run, Evidence(run=run.plain, pieces=pieces))
         yield found
         if found.verdicts[number - 1].failures:
             return
+
+
+def leaking(run, report, *, seed=0, limit_seconds=LIMIT_SECONDS):
+    """Ask rung 1 of a planted "mask-leak", and of the mask alone: seconds, where `faulty` asks everything.
+
+    Args:
+        run, report, seed, limit_seconds: as in `climb`.
+
+    Returns:
+        A `Climb`; nothing is kept.
+
+    Raises:
+        TypeError, ValueError, TimeoutError, RuntimeError: as `climb`.
+    """
+    pilot = scale_down(run, seed)
+    _check_limit(limit_seconds)
+    report("rung 1: a process of its own starts, with a fault")
+    asked = {"run": to_toml(run), "rung": 1, "seed": seed, "plant": "mask-leak", "part": "mask"}
+    return evaluate(run, Evidence(run=run.plain, pieces=(_of_fault(run, pilot, asked, report, limit_seconds),)))
+
+
+def _of_fault(run, pilot, asked, report, limit_seconds):
+    what = f"{PLANTED} {asked['plant']}: {pilot.what}"
+    return _piece(run, asked["rung"], what, _asked(asked, report, limit_seconds))
 
 
 def looked_at(run, path, seen, *, seed=0):

@@ -23,7 +23,7 @@ from lib.pilot.pilot import scale_down
 _PACKAGES = ("jax", "jaxlib", "optax", "orbax-checkpoint", "numpy", "training-run-handbook")
 
 
-def climbed(run, rung, seed, plant=None):
+def climbed(run, rung, seed, plant=None, part="measure"):
     """What a rung measured, with versions and machine, as plain data.
 
     Args:
@@ -31,9 +31,10 @@ def climbed(run, rung, seed, plant=None):
         rung: 1 to 4.
         seed: of the pilot.
         plant: a fault that it has meanwhile, by name.
+        part: the function of the rung's module that measures: all, or "mask" of rung 1.
     """
     pilot = scale_down(parse(run), seed)
-    measure = importlib.import_module(f"lib.pilot.{MODULES[rung]}").measure
+    measure = getattr(importlib.import_module(f"lib.pilot.{MODULES[rung]}"), part)
     with planted(plant) if plant else nullcontext():
         measured = measure(pilot, lambda line: _print({"say": line}))
     return {"measured": measured, "versions": _versions(), "machine": _machine()}
