@@ -381,6 +381,13 @@ def test_scores_are_listed_written_and_told_of_whom_they_lack(graded, tmp_path):
     assert "no results folder" in refused("scores", tmp_path)
 
 
+def test_scores_of_one_section(graded, tmp_path):
+    (tmp_path / "r.csv").write_text("student,section\nada,north\nbob,south\n")
+    words = ("scores", graded[0], "--roster", tmp_path / "r.csv", "--section")
+    assert [one["student"] for one in json.loads(run(*words, "south", "--json").stdout)["scores"]] == ["bob"]
+    assert "--section east: one of north, south" in refused(*words, "east")
+
+
 def test_no_cell_of_the_csv_is_a_formula(graded):
     folder, _ = graded
     risky = Roster(students=tuple(Student(student=f"{mark}x", section=mark) for mark in "=+-@"))

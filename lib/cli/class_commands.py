@@ -5,18 +5,20 @@ import os
 
 import click
 
+from lib import check
 from lib.cli.run_commands import refusals
 
 _ROSTER = click.option("--roster", metavar="FILE.CSV", help="Who is in the course.")
 _PSEUDONYMS = click.option("--pseudonyms", metavar="FILE", help="A secret: records carry pseudonyms made from it.")
 _DECISIONS = click.option("--decisions", metavar="FILE.TOML", help="What people decided: due, late, manual points.")
 _COLLECTED = click.option("--collected", metavar="DIR", help="The folder of collect, which knows what came when.")
+_SECTION = click.option("--section", metavar="NAME", help="Only students of this section of the roster.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def standing(command):
     """The options of commands that need scores."""
-    for option in (_JSON, _PSEUDONYMS, _COLLECTED, _DECISIONS, _ROSTER):
+    for option in (_JSON, _PSEUDONYMS, _SECTION, _COLLECTED, _DECISIONS, _ROSTER):
         command = option(command)
     return command
 
@@ -266,14 +268,18 @@ def roster_of(path, pseudonyms):
     return None if path is None else read_roster(path, read_text(pseudonyms).strip() if pseudonyms else "")
 
 
-def scores_of(results, roster, decisions, collected, pseudonyms):
+def scores_of(results, roster, decisions, collected, pseudonyms, section):
     """(scores, students without a row) of a results folder, in the words of the command."""
     from lib.course.decisions import read_decisions
     from lib.course.scores import scores as join
 
     with refusals():
         decided = read_decisions(decisions) if decisions else None
-        return join(results, decided, roster_of(roster, pseudonyms), collected)
+        found, strangers = join(results, decided, roster_of(roster, pseudonyms), collected)
+        sections = {one.section for one in found}
+        if section is not None and section not in sections:
+            raise ValueError(f"--section {section}: one of {check.listed(sorted(sections))}")
+        return [one for one in found if section in (None, one.section)], strangers
 
 
 COMMANDS = (collect, scores, feedback, gradebook, items, similar, forget)

@@ -177,9 +177,13 @@ def time_of(text, without=None):
     name = words.pop() if len(words) > 1 and re.match(r"[A-Za-z]", words[-1]) else None
     try:
         time = datetime.fromisoformat(words[0] + "T" + "".join(words[1:]) if len(words) > 1 else text.strip())
-        zone = ZoneInfo(name) if name else without
+        zone = _zone(name) if name else without
     except (ValueError, IndexError, ZoneInfoNotFoundError, OSError):
         raise ValueError(f"{text[:40]!r}: no time, such as 2026-12-01T23:59:00+01:00") from None
     if time.tzinfo is None and zone is None:
         raise ValueError(f"{text[:40]!r}: no offset: add one, such as +01:00")
     return time if time.tzinfo else time.replace(tzinfo=zone)
+
+
+def _zone(name):
+    return UTC if name.upper() in ("UTC", "GMT") else ZoneInfo(name)  # some systems have no list of zones
