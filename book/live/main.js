@@ -82,12 +82,15 @@ function hire() {
 
 function receive(message) {
   clearTimeout(limit);
-  if (message.type === "failed") return end(`The calculation failed: ${message.message}. Move a control to try again.`);
+  if (message.type === "failed") return end(isTry(state.asked) ? brokenBy(message) : failedWith(message));
   if (message.type === "running") return endAfter(VERDICT_TAKES, ENDLESS);
   if (message.type === "verdict") endAfter(VERDICT_TAKES, ENDLESS);
   if (message.type === "progress" && state.engine.phase === "booting") endAfter(STALLED_AFTER, STALLED);
   dispatch(message);
 }
+
+const failedWith = ({message}) => `The calculation failed: ${message}. Move a control to try again.`;
+const brokenBy = ({message}) => `The code ended Python: ${message}. Change it and run it again.`;
 
 function endAfter(milliseconds, message) {
   clearTimeout(limit);

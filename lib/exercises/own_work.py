@@ -25,7 +25,16 @@ def of_lib(answer):
     >>> of_lib(functools.partial(train_flops, 1e9)), of_lib(max)
     ('lib.compute.train_flops', '')
     """
-    return _search(answer, set())
+    seen, todo = set(), [answer]
+    while todo:
+        thing = todo.pop()
+        if id(thing) in seen or not any(type(thing) is kind for kind in _LOOKED_INTO):  # `is`: a metaclass may claim to
+            continue  # equal everything
+        seen.add(id(thing))
+        if name := _name_in_lib(thing):
+            return name
+        todo += reversed(list(_reached(thing)))
+    return ""
 
 
 def borrowed(question, answer):
@@ -40,36 +49,33 @@ def borrowed(question, answer):
     return refusal(question.title, question.name, "from lib", words) if source else None
 
 
-def _search(thing, seen):
-    kind = type(thing)  # not isinstance: an object of the student's own may claim to be anything
-    if id(thing) in seen or kind not in _LOOKED_INTO:
-        return ""
-    seen.add(id(thing))
-    if kind is functools.partial:
-        return _search(thing.func, seen)
-    if kind is types.MethodType:
-        return _search(thing.__func__, seen)
+def _name_in_lib(thing):
+    """The name of a thing of `lib`, or of what of it a function's code names; else empty."""
+    kind = type(thing)
     if kind is types.ModuleType:
         return thing.__name__ if _is_lib(thing.__name__) else ""
+    if kind in (functools.partial, types.MethodType):
+        return ""
     if type(thing.__module__) is str and _is_lib(thing.__module__):
         return f"{thing.__module__}.{thing.__name__}"
-    if kind is not types.FunctionType:
-        return ""
-    uses = [name for name in _names(thing.__code__) if _is_lib(name)]
-    return uses[0] if uses else next(filter(None, (_search(other, seen) for other in _reached(thing))), "")
+    return next(filter(_is_lib, _names(thing.__code__)), "") if kind is types.FunctionType else ""
 
 
-def _reached(function):
-    """What a function holds or names: what it wraps, its globals, cells and defaults."""
-    yield getattr(function, "__wrapped__", None)
-    yield from (function.__globals__.get(name) for name in _names(function.__code__))
-    for cell in function.__closure__ or ():
+def _reached(thing):
+    """What a partial or a method calls; what a function holds or names: its wrapped one, globals, cells, defaults."""
+    if type(thing) in (functools.partial, types.MethodType):
+        yield getattr(thing, "func", None) or thing.__func__
+    if type(thing) is not types.FunctionType:
+        return
+    yield getattr(thing, "__wrapped__", None)
+    yield from (thing.__globals__.get(name) for name in _names(thing.__code__))
+    for cell in thing.__closure__ or ():
         try:
             yield cell.cell_contents
         except ValueError:  # not filled yet
             continue
-    yield from function.__defaults__ or ()
-    yield from (function.__kwdefaults__ or {}).values()
+    yield from thing.__defaults__ or ()
+    yield from (thing.__kwdefaults__ or {}).values()
 
 
 def _names(code):

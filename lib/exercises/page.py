@@ -8,10 +8,12 @@ First one for each case: {"row": a line of the table, "printed": what was printe
 
 import json
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 
 from lib import check, exercises
 from lib.exercises.own_work import borrowed
-from lib.exercises.trying import Printed, Report, failure, put_back, raised, refusal, replaced, row_html, tried
+from lib.exercises.picture import Picture
+from lib.exercises.trying import Printed, Report, failure, raised, refusal, replaced, row_html, tried
 
 FILE = "solution.py"
 
@@ -38,15 +40,28 @@ def attempt(name, code):
 
 
 def _replies(asked, code):
+    drawn, before = exercises.cases(asked), Picture()  # before the code runs: it may change what draws and judges
     found, printed, failed = _defined(asked, code)
+    failed = _spoiled(before) or failed
     yield from _printed(printed)
     report = refusal(asked.title, asked.name, failed.outcome, failed.sentence) if failed else borrowed(asked, found)
     seen = []
-    for row in report.rows if report else tried(exercises.cases(asked), found):
-        seen.append(row)
-        yield json.dumps({"row": row_html(row), "printed": row.printed})
+    for row in report.rows if report else tried(drawn, found):
+        spoiled = _spoiled(before)
+        seen.append(replace(row, verdict=spoiled) if spoiled else row)
+        yield json.dumps({"row": row_html(seen[-1]), "printed": row.printed})
     whole = Report(asked.title, tuple(seen))
     yield json.dumps({"summary": whole.summary, "ok": whole.ok})
+
+
+def _spoiled(before):
+    """Put everything back; a failed `Verdict` where something had been replaced, else None."""
+    changed = before.put_back()
+    own = [name for name in changed if name in before.builtins]
+    if own:
+        return failure("builtins", replaced(own))
+    words = f"The code changes what others use: {', '.join(changed[:3])}. It is put back; keep to names of your own."
+    return failure("builtins", words) if changed else None
 
 
 def _printed(text):
@@ -58,21 +73,19 @@ def _defined(asked, code):
     printed, names = Printed(), {"__name__": "solution"}
     try:
         compiled = compile(code, FILE, "exec")
+    except SyntaxError as error:
+        return None, "", failure("syntax", f"Line {error.lineno or 1} is no Python: {error.msg}.")
+    except (ValueError, MemoryError, RecursionError) as error:
+        return None, "", raised(error)
+    try:
         with redirect_stdout(printed), redirect_stderr(printed):
             exec(compiled, names)  # the reader's own code, in the reader's own browser
-    except SyntaxError as error:
-        words = f"Line {error.lineno or 1} is no Python: {error.msg}."
-        return None, printed.text, failure("syntax", words)
     except BaseException as error:  # it may raise anything, and leave Python too
         return None, printed.text, raised(error)
-    finally:
-        changed = put_back()
-    if changed:
-        return None, printed.text, failure("builtins", replaced(changed))
     return names.get(asked.name), printed.text, None if asked.name in names else _missing(asked, names)
 
 
 def _missing(asked, names):
-    others = [name for name in names if not name.startswith("__")]
+    others = [name for name in names if type(name) is str and not name.startswith("__")]
     has = f"it defines {', '.join(others[:5])}" if others else "it defines nothing"
     return failure("missing", f"{FILE} must define {asked.signature}; {has}.")

@@ -149,12 +149,12 @@ def call(function, inputs):
     if not callable(function):
         words = f"{shown(function)} is no function: give its name, without brackets behind it."
         return None, failure("missing", words), ""
-    if not _takes(function, inputs):
-        words = f"The function must take {len(inputs)} parameters: {', '.join(inputs)}."
-        return None, failure("wrong parameters", words), ""
-    printed, before = Printed(), dict(vars(builtins))
+    printed, before = Printed(), dict(builtins.__dict__)
     try:
         with redirect_stdout(printed), redirect_stderr(printed):
+            if not _takes(function, inputs):
+                words = f"The function must take {len(inputs)} parameters: {', '.join(inputs)}."
+                return None, failure("wrong parameters", words), ""
             returned = function(*copy.deepcopy(list(inputs.values())))
     except KeyboardInterrupt:
         return None, failure("stopped", "Interrupted. Does a loop never end?"), printed.text
@@ -191,11 +191,12 @@ def raised(error):
     Args:
         error: what was raised.
     """
-    if isinstance(error, NotImplementedError):
+    kind = type(error)  # not isinstance: an error of the student's own may claim to be anything
+    if issubclass(kind, NotImplementedError):
         return failure("not written", "Not written yet: the line that raises NotImplementedError is still there.")
-    if isinstance(error, RecursionError):
+    if issubclass(kind, RecursionError):
         return failure("raised", "The function calls itself without end.")
-    if isinstance(error, SystemExit):
+    if issubclass(kind, SystemExit):
         return failure("raised", "The code asks Python to exit: return a value instead.")
     return failure("raised", f"It raised {type_name(error)}: {_message(error)}")
 
@@ -233,7 +234,7 @@ def put_back(before=_NEEDED):
     Returns:
         The names of those that were replaced.
     """
-    now = vars(builtins)
+    now = builtins.__dict__  # not `vars`, which may be one of them
     changed = [name for name, thing in before.items() if name != "_" and now.get(name) is not thing]
     now.update((name, before[name]) for name in changed)
     return changed
@@ -242,7 +243,7 @@ def put_back(before=_NEEDED):
 def _message(error):
     try:
         text = " ".join(str(error).split())
-    except Exception:  # an exception of the student's own, with a __str__ that fails
+    except BaseException:  # an exception of the student's own, with a __str__ that fails or leaves Python
         return "with a message that cannot be shown."
     return text[:200] or "without a message."
 
