@@ -72,6 +72,19 @@ def test_amds_gpus_are_tried_by_amds_tests():
     assert "rccl-tests/build/all_reduce_perf" in tasks(5, Expectations(run=run_on("mi300x")))[0].commands[0]
 
 
+@pytest.mark.parametrize("chip", ["h100", "h100 pcie", "mi300x", "tpu v5p", "trainium2"])
+def test_what_is_to_be_run_exists_for_the_accelerator(chip):
+    """nvidia-smi and nccl-tests are NVIDIA's, rccl-tests AMD's; only what the rung asks for is put in by hand."""
+    expected = Expectations(run=run_on(chip))
+    vendor = expected.run.cluster.accelerator.vendor
+    for number in (5, 6, 7):
+        asked = {threshold.name for threshold in rungs(expected.run)[number - 1].thresholds}
+        lines = "\n".join(line for task in tasks(number, expected) for line in task.commands)
+        assert ("nvidia-smi" not in lines and "nccl-tests" not in lines) or vendor == "NVIDIA"
+        assert "rccl-tests" not in lines or vendor == "AMD"
+        assert set(re.findall(r"--measured (\w+)=", lines)) <= asked
+
+
 def test_the_command_prints_what_can_be_copied(tmp_path):
     path = tmp_path / "run.toml"
     path.write_text(TEXT.format("h100"))

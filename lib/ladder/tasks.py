@@ -9,7 +9,7 @@ from lib.ladder.thresholds import Threshold, thresholds
 
 RUNGS = (3, 5, 6, 7)  # of 3, what only the run itself on the plan's accelerator can tell
 _FEW_NODES = 5
-_TESTS = {"AMD": "rccl-tests"}  # by vendor; others have NVIDIA's
+_TESTS = {"NVIDIA": "nccl-tests", "AMD": "rccl-tests"}  # by vendor; of others the handbook knows none
 _ROWS = facts.load("cluster_tasks", {}, {"command": str, "reads": str}, labels=("rungs", "measures"))
 
 
@@ -67,7 +67,9 @@ def tasks(number, expected):
     if number not in RUNGS:
         raise ValueError(f"number = {number}: 3, 5, 6 or 7; rungs 1 to 4 are run by: handbook pilot")
     asked = {threshold.name: threshold for threshold in thresholds(number, expected)}
+    known = expected.run.cluster.accelerator.vendor in _TESTS
     rows = (row for row in _ROWS.values() if str(number) in row["rungs"].split())
+    rows = (row for row in rows if known or "{tests}" not in row["command"])
     found = (_task(row, number, expected, asked) for row in rows)
     return tuple(task for task in found if task.thresholds)
 
@@ -77,7 +79,8 @@ def _task(row, number, expected, asked):
     node, few = limit("one node", "gpus").value, limit("few nodes", "gpus").value
     filled = {"node_gpus": min(node, cluster.n_gpus), "gpus": min(few, cluster.n_gpus)}
     filled |= {"rung": number, "of_gpus": f" --n-gpus {filled['gpus']}" if number == _FEW_NODES else ""}
-    filled["tests"] = _TESTS.get(cluster.accelerator.vendor, "nccl-tests")
+    filled["tests"] = _TESTS.get(cluster.accelerator.vendor)
+    filled["bus"] = " --measured bus_gb_per_second=BUSBW" if "bus_gb_per_second" in asked else ""
     return Task(
         name=row.name,
         commands=tuple(row["command"].format(**filled).split("\n")),
