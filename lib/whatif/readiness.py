@@ -66,6 +66,7 @@ def _edge_row(edge, shown):
         group="The decision",
         formula="{wait} / ({found} x {lost})".format(**shown),
         convention="days alone: a GPU that waits costs as much as one that trains in vain",
+        sources=("lib.readiness.waiting: where both ways lose the same on average, found x probability x lost = wait",),
     )
 
 
