@@ -116,6 +116,14 @@ def test_the_tree_of_nbgrader_brings_its_times(tmp_path):
     assert known == {"late": None, "submitted": datetime(2026, 12, 1, 23, tzinfo=UTC)}
 
 
+def test_the_eighth_time_canvas_writes_a_uuid_and_the_number_of_the_file_tells_the_order(tmp_path):
+    names = ("hw-7.py", "hw.py", "hw-0f8fad5b-d9cb-469f-a165-70867728950e.py")
+    numbers = (9, 10, 11)  # as numbers, not as text
+    files = {f"lovelaceada_1234_{n}_{name}": name for n, name in zip(numbers, names, strict=True)}
+    collect([zipped(tmp_path / "c.zip", files)], f"{tmp_path / 'in'}", CLASS)
+    assert list(tree(tmp_path / "in").values()) == [names[-1]]
+
+
 def test_a_time_has_an_offset():
     assert time_of("2026-12-01T23:59:00+01:00") == time_of("2026-12-01 22:59:00.000000 UTC") == DUE
     assert time_of("2026-12-01 23:59 +0100") == time_of("2026-12-01 23:59:00 Europe/Berlin") == DUE
@@ -424,3 +432,19 @@ def test_a_damaged_list_of_what_was_collected_is_refused(graded, tmp_path, one):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/collected.json").write_text(f'{{"format": 1, "students": {{"ada": {one}}}}}')
     assert "handbook: " in refused("scores", graded[0], "--collected", tmp_path / "in")
+
+
+def test_a_team_of_moodle_is_not_taken_for_the_participant_of_the_same_number(tmp_path):
+    together = Roster(students=(ADA, replace(BOB, group="Team 9"), Student(student="cy", name="Cy Ng", moodle_id="78")))
+    names = ("Team 9_77", "Others_78", "Cy Ng_78")
+    archive = zipped(tmp_path / "m.zip", {f"{name}_assignsubmission_file/hw.py": name for name in names})
+    found = collect([archive], f"{tmp_path / 'in'}", together)
+    assert tree(tmp_path / "in") == {
+        "bob/hw.py": "Team 9_77",
+        "cy/hw.py": "Cy Ng_78",
+        f"{STRANGERS}/Others_78/hw.py": "Others_78",
+    }
+    assert found.strangers == ("Others_78",)
+    blind = zipped(tmp_path / "b.zip", {f"Teilnehmer_{n}_assignsubmission_file_/hw.py": n for n in ("77", "78")})
+    collect([blind], f"{tmp_path / 'blind'}", together)
+    assert tree(tmp_path / "blind") == {"ada/hw.py": "77", "cy/hw.py": "78"}

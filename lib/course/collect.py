@@ -161,22 +161,37 @@ def _all_files(downloads, form, assignment):
 def _owners(files, roster):
     """Files by key for those on the roster, and by label for the others."""
     owners, strangers = {}, {}
+    labels = {one.label for one in files}
     for one in files:
         label = f"{one.label}_{one.number}" if one.number else one.label
         if roster is None:
             owners.setdefault(_file_name(label), []).append(one)
-        elif student := _student(one, roster):
+        elif student := _student(one, roster, labels):
             owners.setdefault(_file_name(roster.key(student.student)), []).append(one)
         else:
             strangers.setdefault(label, []).append(one)
     return dict(sorted(owners.items())), dict(sorted(strangers.items()))
 
 
-def _student(one, roster):
-    if one.number:
-        column = "canvas_id" if one.late is not None else "moodle_id"
-        return roster.by(column, one.number) or _without(column, roster.by_name(one.label))
-    return roster.by("student", one.label) or roster.by("email", one.label)
+def _student(one, roster, labels):
+    if not one.number:
+        return roster.by("student", one.label) or roster.by("email", one.label)
+    if one.late is not None:
+        return roster.by("canvas_id", one.number) or _without("canvas_id", roster.by_name(one.label))
+    return _of_moodle(one, roster, is_blind=len(labels) == 1)
+
+
+def _of_moodle(one, roster, is_blind):
+    """Of a team Moodle writes the group and its number, which may be that of another participant: names decide."""
+    found = roster.by("moodle_id", one.number)
+    if found and (is_blind or not found.name or _words(found.name) & _words(one.label)):
+        return found
+    team = [student for student in roster.students if student.group.casefold() == one.label.casefold()]
+    return team[0] if team else _without("moodle_id", roster.by_name(one.label))
+
+
+def _words(name):
+    return set(re.findall(r"\w+", name.casefold()))
 
 
 def _without(column, student):

@@ -1,9 +1,10 @@
 """Whose a file of a download is: the forms of Canvas, Moodle, nbgrader, and a folder or a file for each student.
 
 Sources: Canvas, `lib/content_zipper.rb` (`get_filename`, `add_upload_submission`): name, LATE, number of the user,
-number of the file, name of the file; a file that is handed in again gets -1, -2 before its suffix. Moodle,
-`mod/assign` (`downloader.php`, before 4.2 `locallib.php`): full name, number of the participant, plugin; the underscore
-at the end of a folder is that of older versions, and a download without folders has the file's name behind it.
+number of the file, name of the file; `app/models/attachment.rb` (`make_unique_filename`): a file that is handed in again
+gets -1, -2, ... before its suffix, after the seventh a UUID. Moodle, `mod/assign` (`classes/downloader.php`, in older
+versions `locallib.php`): full name, number of the participant, plugin; the underscore at the end of a folder is that of
+older versions, and a download without folders has the file's name behind it.
 nbgrader 0.9, `coursedir.py`: STUDENT/ASSIGNMENT/ with `timestamp.txt`, read as `utils.parse_utc` does.
 """
 
@@ -23,7 +24,7 @@ _CANVAS = re.compile(r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<order>
 _CANVAS_ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<name>anon)_(?P<number>[A-Za-z0-9]+)_(?P<order>\d+)_(?P<file>.+)")
 _CANVAS_TEXT = re.compile(r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>(text|link)\.html)")
 _MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)")
-_AGAIN = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
+_AGAIN = re.compile(r"-(\d{1,3}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\.[^.]+$)")
 
 
 @dataclass(frozen=True, kw_only=True)
