@@ -181,8 +181,9 @@ def test_the_same_file_is_told_and_an_untouched_one_is_not(tmp_path):
     (tmp_path / "in/fay.ipynb").write_text("{")
     done = run("similar", tmp_path / "in", "--assignment", "start")
     assert done.exit_code == 0
-    assert done.stdout.split() == ["100%", "ada", "bob", *done.stdout.split()[3:]]
-    assert "the same file" in done.stdout
+    (line,) = done.stdout.splitlines()  # Ed's two attempts are no pair
+    assert line.split()[1:3] == ["ada", "bob"]
+    assert "the same file" in line
     assert "no proof" in done.stderr
     assert "not read: fay" in done.stderr
     assert json.loads(run("similar", tmp_path / "in", "--assignment", "start", "--json").stdout)["not_read"] == ["fay"]

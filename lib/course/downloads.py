@@ -1,7 +1,7 @@
 """Whose a file of a download is: the forms of Canvas, Moodle, nbgrader, and a folder or a file for each student.
 
 Sources: Canvas, `lib/content_zipper.rb` (`get_filename`, `add_upload_submission`): name, LATE, number of the user,
-number of the file, name of the file; `app/models/attachment.rb` (`make_unique_filename`): a file that is handed in again
+number of the file, name of the file; `app/models/attachment.rb` (`make_unique_filename`): a file handed in again
 gets -1, -2, ... before its suffix, after the seventh a UUID. Moodle, `mod/assign` (`classes/downloader.php`, in older
 versions `locallib.php`): full name, number of the participant, plugin; the underscore at the end of a folder is that of
 older versions, and a download without folders has the file's name behind it.
