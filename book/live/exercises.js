@@ -26,14 +26,26 @@ function keep(change) {
 }
 
 function restored() {
+  const text = kept(KEY);
+  const {saved, damaged} = readSaved(text);
+  if (damaged) setAside(text);
+  return {saved, aside: damaged ? text : kept(ASIDE)};
+}
+
+function kept(key) {
   try {
-    const text = localStorage.getItem(KEY);
-    const {saved, damaged} = readSaved(text);
-    if (damaged) localStorage.setItem(ASIDE, text);
-    if (damaged) localStorage.removeItem(KEY);
-    return {saved, aside: localStorage.getItem(ASIDE)};
+    return localStorage.getItem(key);
   } catch {
-    return {saved: readSaved(null).saved, aside: null};
+    return null; // a browser that keeps nothing
+  }
+}
+
+function setAside(text) {
+  try {
+    localStorage.removeItem(KEY); // first: there may be room for one of the two
+    localStorage.setItem(ASIDE, text);
+  } catch {
+    return; // it is offered all the same, on this page
   }
 }
 
@@ -60,10 +72,9 @@ function open(section, saved, {run, touched}) {
   form.querySelector(".exercise-buttons").append(linkTo(section));
 
   let saving = null;
-  const changed = () => {
-    clearTimeout(saving);
-    saving = setTimeout(() => keep((known) => withCode(known, name, editors.get(section).text())), SAVED_AFTER);
-  };
+  const save = () => ((saving = null), keep((known) => withCode(known, name, editors.get(section).text())));
+  const changed = () => (clearTimeout(saving), (saving = setTimeout(save, SAVED_AFTER)));
+  addEventListener("pagehide", () => saving && (clearTimeout(saving), save())); // the last keys before a reload
   const start = () => run(section.id, name, editors.get(section).text());
   const touch = once(() => (touched(), improve(section, field, {changed, run: start})));
   field.addEventListener("input", changed);
@@ -72,7 +83,13 @@ function open(section, saved, {run, touched}) {
   });
   for (const kind of ["focusin", "pointerdown"]) form.addEventListener(kind, touch);
   form.addEventListener("submit", (event) => (event.preventDefault(), start()));
-  form.addEventListener("reset", (event) => (event.preventDefault(), clearTimeout(saving), restart(section, field)));
+  form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    restart(section, field);
+    clearTimeout(saving);
+    saving = null;
+    keep((known) => withoutCode(known, name));
+  });
 }
 
 const once = (action) => {
@@ -95,7 +112,6 @@ function restart(section, field) {
   section.classList.remove("exercise-solved");
   section.querySelector(".exercise-verdicts").hidden = true;
   say(section, "ready", READY);
-  setTimeout(() => keep((saved) => withoutCode(saved, section.dataset.name)), SAVED_AFTER + 50);
 }
 
 function linkTo(section) {

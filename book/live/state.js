@@ -147,12 +147,20 @@ function refused(state, {message, control}) {
   return change(ask(rest, id, start), id, {notice: `${DAMAGED} (${message})`});
 }
 
-// The question that was lost is asked again after the next touch; a solution is not run again by itself.
+// The question that was lost is asked again after the next touch; a solution is not run again by itself. Where a
+// solution was what failed, what waits behind it is not at fault: it gets a fresh worker at once.
 function failed(state, message) {
-  const lost = state.asked && !isTry(state.asked) ? change(state, state.asked.id, {wanted: true}) : state;
+  if (isTry(state.asked)) return failedAlone(state, message);
+  const lost = state.asked ? change(state, state.asked.id, {wanted: true}) : state;
   const ended = ([id, one]) => [id, isUnderWay(one) ? {...one, phase: "failed", failure: message} : one];
   const attempts = Object.fromEntries(Object.entries(state.attempts).map(ended));
   return engine({...lost, attempts, asked: null}, {phase: "stopped", loaded: 0, message});
+}
+
+function failedAlone(state, message) {
+  const rest = attempt({...state, asked: null}, state.asked.id, {phase: "failed", failure: message});
+  const ended = isWanted(rest) ? {phase: "asleep", message: ""} : {phase: "stopped", message};
+  return engine(rest, {...ended, loaded: 0});
 }
 
 const attempt = (state, id, part) => ({

@@ -198,3 +198,15 @@ test("verdicts of a solution that was ended are dropped", () => {
   const ended = next(running, {type: "failed", message: "endless"});
   assert.equal(next(ended, {type: "verdict", question: 1, row: "<tr>", printed: ""}), ended);
 });
+
+test("behind a solution that fails the next one and a moved control are not at fault, and go on", () => {
+  const running = [tries(), tries("y = 1", "exercise-y")].reduce(next, ready);
+  const ended = next(asked(running)[0], {type: "failed", message: "endless"});
+  assert.equal(ended.attempts["exercise-x"].phase, "failed");
+  assert.equal(ended.attempts["exercise-y"].phase, "waiting");
+  assert.equal(ended.engine.phase, "asleep");
+  assert.equal(question(next(ended, {type: "ready"})).id, "exercise-y");
+  const [alone] = asked(after(ready, tries(), moved("9")));
+  const moving = next(alone, {type: "failed", message: "endless"});
+  assert.deepEqual([moving.engine.phase, moving.engine.message], ["asleep", ""]);
+});
