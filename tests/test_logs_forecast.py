@@ -93,6 +93,13 @@ def test_steps_that_are_done_again_can_fail_again():
     assert found.best == pytest.approx(left, rel=0.02)
 
 
+@pytest.mark.parametrize(("restarts", "told"), [(0, "for none was seen"), (1, "neither"), (3, "as the 3 seen")])
+def test_a_forecast_says_what_it_takes_restarts_for(restarts, told):
+    steps = [step for k in range(restarts + 1) for step in range(1 + 100 * k, 151 + 100 * k)]
+    lines = tuple(Entry(line=n, step=step, loss=2.0, time=10.0 * n) for n, step in enumerate(steps, 1))
+    assert finish_seconds(Report(log=Log(entries=lines)), 2000).covers.endswith(told)
+
+
 def test_few_restarts_of_uneven_cost_widen_the_finish():
     even, uneven = (
         Progress(rates=(0.1,) * 20, up_seconds=1e5, costs=costs).seconds_for(30_000)
