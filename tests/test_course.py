@@ -389,6 +389,18 @@ def test_scores_are_listed_written_and_told_of_whom_they_lack(graded, tmp_path):
     assert "no results folder" in refused("scores", tmp_path)
 
 
+def test_a_student_whose_name_no_folder_may_have_is_found_again(tmp_path):
+    odd = Roster(students=(Student(student="uni/o'neill", canvas_id="7"), ADA))
+    collect([zipped(tmp_path / "c.zip", {"x_7_1_hw.py": "x"})], f"{tmp_path / 'in'}", odd)
+    ((one,),) = [submissions(f"{tmp_path / 'in'}")]
+    folder = new_results(tmp_path / "results", record(one.student, 4, 4))
+    found, strangers = scores(f"{folder}", roster=odd)
+    assert strangers == []
+    assert {score.student: score.points for score in found} == {"uni/o'neill": 8, "ada": 0}
+    assert run("forget", "uni/o'neill", folder, tmp_path / "in").exit_code == 0
+    assert (results.read_all(folder), tree(tmp_path / "in")) == ({}, {})
+
+
 def test_scores_of_one_section(graded, tmp_path):
     (tmp_path / "r.csv").write_text("student,section\nada,north\nbob,south\n")
     words = ("scores", graded[0], "--roster", tmp_path / "r.csv", "--section")

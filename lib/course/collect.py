@@ -59,6 +59,24 @@ def student_of(key):
     return _ATTEMPT.sub("", key)
 
 
+def folder_name(name):
+    """A name that is that of one file in one folder, on any system; different ones stay different.
+
+    Args:
+        name: any text, such as a student's.
+
+    >>> folder_name("ada@uni.example"), folder_name("../o'neill")
+    ('ada@uni.example', '--o-neill-2481cb50')
+    """
+    check.text(name=name)
+    suffix = Path(name).suffix if len(Path(name).suffix) <= 10 else ""
+    clean = re.sub(r"[^\w.@+ -]|^[._]+|[. ]+$", "-", name)
+    if clean == name and len(name.encode()) <= 120:
+        return name
+    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{clean.removesuffix(suffix)[:40]}-{mark}{suffix if suffix in clean else ''}"
+
+
 def collect(downloads, folder, roster=None, attempts="latest", times=None, form=None, assignment=None):
     """Write a folder for each student from downloads; students who are in none stay as they are.
 
@@ -93,7 +111,7 @@ def collect(downloads, folder, roster=None, attempts="latest", times=None, form=
             students[name] = _known(version, stamps.get(key) if version is made[-1] else None)  # the last one's time
         _remove(folder, [old for old in stale if old not in students])
     for label, mine in strangers.items():
-        faults += _written(Path(folder) / STRANGERS / _file_name(label), _versions(mine)[-1])
+        faults += _written(Path(folder) / STRANGERS / folder_name(label), _versions(mine)[-1])
     kept = {name: one for name, one in before["students"].items() if student_of(name) not in owners}
     about = {"format": FORMAT, "form": form, "students": kept | students}
     write_text(f"{Path(folder) / ABOUT}", json.dumps(about, indent=1) + "\n", replace=True)
@@ -165,9 +183,9 @@ def _owners(files, roster):
     for one in files:
         label = f"{one.label}_{one.number}" if one.number else one.label
         if roster is None:
-            owners.setdefault(_file_name(label), []).append(one)
+            owners.setdefault(folder_name(label), []).append(one)
         elif student := _student(one, roster, labels):
-            owners.setdefault(_file_name(roster.key(student.student)), []).append(one)
+            owners.setdefault(folder_name(roster.key(student.student)), []).append(one)
         else:
             strangers.setdefault(label, []).append(one)
     return dict(sorted(owners.items())), dict(sorted(strangers.items()))
@@ -228,7 +246,7 @@ def _written(folder, version):
         if Path(one.file).suffix.lower() not in SUFFIXES:
             continue
         try:
-            (Path(beside) / _file_name(one.file)).write_bytes(one.member.read())
+            (Path(beside) / folder_name(one.file)).write_bytes(one.member.read())
         except ValueError as error:
             faults.append(f"{folder.name}: {one.file} {error}")
     _remove(folder.parent, [folder.name])
@@ -241,16 +259,6 @@ def _remove(folder, names):
         path = Path(folder) / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-
-
-def _file_name(name):
-    """A name that is that of one file in one folder, on any system; different ones stay different."""
-    suffix = Path(name).suffix if len(Path(name).suffix) <= 10 else ""
-    clean = re.sub(r"[^\w.@+ -]|^[._]+|[. ]+$", "-", name)
-    if clean == name and len(name.encode()) <= 120:
-        return name
-    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{clean.removesuffix(suffix)[:40]}-{mark}{suffix if suffix in clean else ''}"
 
 
 def _times(path, roster):

@@ -60,6 +60,7 @@ def forget(student, places, roster=None):
     check.text(student=student)
     check.several(places=places)
     names = {student} if roster is None else {student, roster.key(student)}
+    names |= {collect.folder_name(name) for name in names}
     plans = [step for place in places for step in _plan(place, names)]
     if not plans:
         near = check.did_you_mean(student, _everybody(places))

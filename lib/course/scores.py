@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lib import check
-from lib.course.collect import read_collected, student_of
+from lib.course.collect import folder_name, read_collected, student_of
 from lib.course.decisions import Decisions
 from lib.course.roster import Roster
 from lib.grading import results
@@ -134,6 +134,9 @@ def scores(folder, decisions=None, roster=None, collected=None):
     attempts = {}
     for key in sorted(records):
         attempts.setdefault(student_of(key), []).append((records[key], known.get(key, {})))
+    for key in roster.by_key:  # a folder may not be called as a student is
+        if key not in attempts and folder_name(key) in attempts:
+            attempts[key] = attempts.pop(folder_name(key))
     found = [_score(one, roster, decisions, attempts) for one in roster.students]
     strangers = sorted(attempts.keys() - roster.by_key.keys())
     return sorted(found, key=lambda score: score.student), strangers
