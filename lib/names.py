@@ -6,6 +6,8 @@
 import re
 from collections.abc import Collection, Mapping
 
+_LEFT_OUT = str.maketrans("", "", " ,-_\u2011\u2013")  # in the comparison of names
+_EXPONENT = re.compile(r"e\+?(-?)0*")  # as Python writes it: 1e+07
 SHOWN = 12  # names of a long table that a refusal lists where it can offer a near one
 
 
@@ -86,6 +88,8 @@ def lookup(table, **name):
     ((argument, text),) = name.items()
     if not isinstance(text, str):
         raise TypeError(f"{argument} = {short(text)} ({type(text).__name__}): a name, such as {next(iter(table))!r}")
+    if text in table:
+        return table[text]
     known = {plain_name(key): entry for key, entry in table.items()}
     try:
         return known[plain_name(text)]
@@ -102,7 +106,7 @@ def plain_name(text):
     >>> plain_name("H100_SXM 80-GB"), plain_name("Hoffmann 2022, rounded")
     ('h100sxm80gb', 'hoffmann2022rounded')
     """
-    return "".join(c for c in text.lower() if c not in " ,-_\u2011\u2013")
+    return text.lower().translate(_LEFT_OUT)
 
 
 def did_you_mean(word, allowed):
@@ -153,4 +157,4 @@ def figure(value):
         return f"an integer of {value.bit_length()} bits"
     texts = (repr(number).removesuffix(".0"), f"{number:.12g}")
     text = min((text for text in texts if float(text) == number), key=len, default=repr(number))
-    return re.sub(r"e\+?(-?)0*", r"e\1", text)
+    return _EXPONENT.sub(r"e\1", text)

@@ -92,7 +92,8 @@ def _split(text):
         slip = "; a decimal point is written 1.5" if re.search(r"[0-9],[0-9]{1,2}(?![0-9])", text) else ""
         raise ValueError(f"{check.short(text)}: a number, such as 128, 1e22, 2,048, 70B or 14 days{slip}")
     number = float(match[1].replace(",", "").replace("_", ""))
-    return _held(text, number, re.search("[1-9]", re.split("e", match[1], flags=re.IGNORECASE)[0])), match[2].strip()
+    is_some = number or re.search("[1-9]", re.split("e", match[1], flags=re.IGNORECASE)[0])
+    return _held(text, number, is_some), match[2].strip()
 
 
 def _held(text, number, is_some):
@@ -246,5 +247,7 @@ def show_seconds(value):
 
 
 def _refuse(value):
+    if type(value) is float and math.isfinite(value):
+        return  # nearly all numbers, and an answer shows two hundred
     check.scalar(value=value)
     check.finite(value=value)

@@ -70,12 +70,12 @@ class Vote:
         _a_law(law=self.law)
         check.fields(self, positive="n_params n_tokens")
 
-    @property
+    @cached_property
     def tokens_per_param(self):
         """D / N."""
         return check.positive_result(tokens_per_param=self.n_tokens / self.n_params)
 
-    @property
+    @cached_property
     def label(self):
         """How far the law is stretched to give this answer."""
         return self.law.label(self.n_params, self.n_tokens)

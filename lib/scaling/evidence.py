@@ -53,7 +53,9 @@ class Range:
     def holds(self, n_params, n_tokens):
         """True where a run of this size lies among the runs that were fitted; element by element for arrays."""
         check.positive(n_params=n_params, n_tokens=n_tokens)
-        compute = train_flops(n_params, n_tokens)
+        return self._holds(n_params, n_tokens, train_flops(n_params, n_tokens))
+
+    def _holds(self, n_params, n_tokens, compute):
         inside = compute >= (self.compute_at_least or 0.0)
         if self.compute_at_most is not None:
             inside = inside & (compute <= self.compute_at_most)
@@ -70,7 +72,9 @@ class Range:
         """
         check.scalar(n_params=n_params, n_tokens=n_tokens)
         check.positive(n_params=n_params, n_tokens=n_tokens)
-        compute = train_flops(n_params, n_tokens)
+        return self._beyond(n_params, train_flops(n_params, n_tokens))
+
+    def _beyond(self, n_params, compute):
         if self.compute_at_most is not None and compute > self.compute_at_most:
             return f"{_times(compute / self.compute_at_most)} times the compute of the largest fitted run"
         if self.compute_at_least is not None and compute < self.compute_at_least:
@@ -152,9 +156,10 @@ class Origin:
             return f"extrapolated: {self.stretch}"
         if self.fitted is None:
             return "range of the fit not printed"
-        if self.fitted.holds(n_params, n_tokens):
+        compute = train_flops(n_params, n_tokens)
+        if self.fitted._holds(n_params, n_tokens, compute):
             return "within the fitted range"
-        return f"extrapolated: {self.fitted.beyond(n_params, n_tokens)}"
+        return f"extrapolated: {self.fitted._beyond(n_params, compute)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,6 +83,10 @@ class ScalingLaw:
         1.9322
         """
         check.positive(n_params=n_params, n_tokens=n_tokens)
+        return self._checked_loss(n_params, n_tokens)
+
+    def _checked_loss(self, n_params, n_tokens):
+        """The loss of a run that was checked already."""
         return check.positive_result(loss=self._loss(n_params, n_tokens))
 
     def _loss(self, n_params, n_tokens):
@@ -157,7 +161,7 @@ class ScalingLaw:
         >>> round(law("Besiroglu 2024").optimal_loss(1e24), 4)
         1.9597
         """
-        return self.loss(*self.optimum(compute))
+        return self._checked_loss(*self.optimum(compute))
 
     def loss_at_budget(self, compute, n_params):
         """Loss of a model of given size that spends the whole budget: D = C / (6 N). The isoFLOP curve.
@@ -171,7 +175,7 @@ class ScalingLaw:
         1.9532
         """
         check.positive(compute=compute, n_params=n_params)
-        return self.loss(n_params, _tokens_within(compute, n_params))
+        return self._checked_loss(n_params, _tokens_within(compute, n_params))
 
     def size_penalty(self, compute, factor):
         """What it costs to miss the best size: the loss with factor x N*, minus the least loss, at one budget.
@@ -185,9 +189,9 @@ class ScalingLaw:
         0.0038
         """
         check.positive(compute=compute, factor=factor)
-        n_params, _ = self.optimum(compute)
-        other = check.positive_result(n_params=factor * n_params)
-        return self.loss_at_budget(compute, other) - self.optimal_loss(compute)
+        best = self.optimum(compute)
+        other = check.positive_result(n_params=factor * best[0])
+        return self._checked_loss(other, _tokens_within(compute, other)) - self._checked_loss(*best)
 
     def floor(self, n_params):
         """The loss that a size approaches with endless tokens: E + A / N^alpha  [nats per token].

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 
 from lib import check
@@ -34,11 +35,16 @@ class Answer:
     values: dict
     view: View
 
+    @cached_property
+    def texts(self):
+        """The values as each control writes them: what its field would hold."""
+        return {control.name: control.write(self.values[control.name]) for control in self.what_if.controls}
+
     @property
     def command(self):
         """The command line that gives the same answer: it names what differs from the starting values."""
-        moved = [c for c in self.what_if.controls if self.values[c.name] != c.start]
-        settings = [f"{c.name}={shlex.quote(c.write(self.values[c.name]))}" for c in moved]
+        moved = [c.name for c in self.what_if.controls if self.values[c.name] != c.start]
+        settings = [f"{name}={shlex.quote(self.texts[name])}" for name in moved]
         return " ".join(["handbook what-if", self.what_if.name, *settings])
 
     def to_dict(self):
@@ -77,7 +83,8 @@ def solve(name, settings=None):
         RefusedError: for an unknown name or input, and for a value that has no answer; `control` is the one at fault.
     """
     what_if = find(name)
-    values = what_if.starting_values() | read(what_if, {} if settings is None else settings)
+    given = read(what_if, {} if settings is None else settings)
+    values = {c.name: given[c.name] if c.name in given else c.read(c.start) for c in what_if.controls}
     return Answer(what_if=what_if, values=values, view=_view(what_if, values))
 
 

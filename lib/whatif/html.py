@@ -257,7 +257,7 @@ def _names(chart):
 
 
 def _numbers(numbers):
-    x, *rest = (f"{escape(units.show_number(number))}" for number in numbers)
+    x, *rest = map(units.show_number, numbers)
     return f'<tr><th scope="row">{x}</th>' + "".join(f" <td>{y}</td>" for y in rest) + "</tr>"
 
 

@@ -273,6 +273,8 @@ class Choice:
         >>> Choice(name="law", label="law", start="Hoffmann", options=("Hoffmann", "Kaplan")).read("kaplan")
         'Kaplan'
         """
+        if isinstance(text, str) and text in self.options:
+            return text
         if isinstance(text, str) and check.plain_name(text) in map(check.plain_name, dict(self.synonyms)):
             return check.lookup(dict(self.synonyms), **{self.name: text})
         return check.lookup({option: option for option in self.options}, **{self.name: text})

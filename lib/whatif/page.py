@@ -47,14 +47,14 @@ def _settings(settings_json):
 
 
 def _reply(answer):
-    view = answer.view
+    view, command = answer.view, answer.command
     return {
         "ok": True,
         "title": view.title,
-        "html": answer_html(view, answer.command),
+        "html": answer_html(view, command),
         "chart": view.chart and view.chart.to_dict(),
         "chart_html": chart_html(view.chart),
         "inputs": answer.values,
-        "texts": {control.name: control.write(answer.values[control.name]) for control in answer.what_if.controls},
-        "command": answer.command,
+        "texts": answer.texts,
+        "command": command,
     }

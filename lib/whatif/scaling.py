@@ -21,16 +21,18 @@ def allocation_view(compute=_COMPUTE, law="Hoffmann 2022", n_params=_N_PARAMS):
     best = chosen.optimum(compute)
     given = n_params, compute / train_flops(n_params, 1)
     losses = chosen.loss(*best), chosen.loss(*given)
+    others = Ensemble(compute=compute, laws=tuple(law for law in scaling.LAWS.values() if law is not chosen))
+    penalties = {factor: chosen.size_penalty(compute, factor) for factor in (0.5, 2.0)}
     return View(
         title=_title(chosen, compute, best, given, losses),
         rows=(
             *best_rows(chosen, compute, best, losses[0]),
             *_given_rows(chosen, compute, given, losses),
-            *_valley_rows(chosen, compute, best),
-            *_other_rows(chosen, compute),
+            *_valley_rows(chosen, best, penalties),
+            *_other_rows(compute, others),
         ),
-        chart=_chart(chosen, compute, best, given),
-        notes=_notes(chosen, compute, best),
+        chart=_chart(chosen, compute, best, given, penalties[2.0]),
+        notes=_notes(chosen, best, others),
     )
 
 
@@ -123,18 +125,18 @@ def _given_rows(chosen, compute, given, losses):
     )
 
 
-def _valley_rows(chosen, compute, best):
+def _valley_rows(chosen, best, penalties):
     common = {"group": "How flat the valley is", "unit": "nats per token", "sources": (chosen.source,)}
     rows = []
     for words, factor in (("half the best size costs", 0.5), ("twice the best size costs", 2.0)):
-        cost = max(chosen.size_penalty(compute, factor), 0.0)
+        cost = max(penalties[factor], 0.0)
         other = f"L({show_power(factor * best[0])}, {show_power(best[1] / factor)})"
         at = f"{other} - L({show_power(best[0])}, {show_power(best[1])})"
         rows.append(Row(label=words, value=cost, formula=at, **common))
     return rows
 
 
-def _other_rows(chosen, compute):
+def _other_rows(compute, others):
     rule = chinchilla_optimal(compute)
     rows = [
         law_row(
@@ -144,10 +146,11 @@ def _other_rows(chosen, compute):
             "a rule of thumb, no law: it predicts no loss",
         )
     ]
-    for other in scaling.LAWS.values():
-        if other is not chosen:
-            run = other.optimum(compute)
-            rows.append(law_row(other.name, run, (other.source,), f"{other.label(*run)}; {_convention(other)}"))
+    votes = {vote.law.name: vote for vote in others.votes}
+    for law in others.laws:
+        vote = votes[law.name]
+        run = vote.n_params, vote.n_tokens
+        rows.append(law_row(law.name, run, (law.source,), f"{vote.label}; {_convention(law)}"))
     return rows
 
 
@@ -170,14 +173,13 @@ def _convention(chosen):
     return _CONVENTION.format(chosen.origin.n_counts)
 
 
-def _chart(chosen, compute, best, given):
+def _chart(chosen, compute, best, given, cost):
     low, high = min(best[0] / _REACH, given[0]), max(best[0] * _REACH, given[0])
     ratio = (high / low) ** (1 / (_POINTS - 1))
     sizes = tuple(low * ratio**i for i in range(_POINTS))
     curve = tuple(chosen.loss_at_budget(compute, size) for size in sizes)
     marks = [Series(label="best size", x=(best[0],), y=(chosen.loss(*best),), kind="points")]
     marks += [Series(label="your size", x=(given[0],), y=(chosen.loss(*given),), kind="points")]
-    cost = chosen.size_penalty(compute, 2.0)
     reach = "" if chosen.inside_range(*best) else f" ({chosen.label(*best)})"
     return Chart(
         title=f"Near the best size the loss hardly moves: twice the size costs {cost:.4f} nats{reach}.",
@@ -188,12 +190,11 @@ def _chart(chosen, compute, best, given):
     )
 
 
-def _notes(chosen, compute, best):
+def _notes(chosen, best, others):
     notes = [f"At the best size this law is {chosen.label(*best)}."] if not chosen.inside_range(*best) else []
-    others = tuple(law for law in scaling.LAWS.values() if law is not chosen)
-    beyond = Ensemble(compute=compute, laws=others).n_extrapolated
-    if beyond:
-        notes.append(f"Extrapolated at their own best size: {beyond} of the {len(others)} other laws.")
+    if others.n_extrapolated:
+        n_laws = len(others.laws)
+        notes.append(f"Extrapolated at their own best size: {others.n_extrapolated} of the {n_laws} other laws.")
     notes.append("Compare sizes and tokens between laws, not losses: tokenizers and corpora differ.")
     return tuple(notes)
 
