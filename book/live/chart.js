@@ -25,7 +25,7 @@ export function draw(element, given) {
   const drawing = drawings.get(element);
   if (drawing?.kind === kind) {
     drawing.chart = chart;
-    drawing.uplot.setData(aligned(chart));
+    drawing.uplot.batch((u) => u.setData(aligned(chart))); // at once: see drawAnswer
   } else {
     drawing?.uplot.destroy();
     drawings.set(element, create(element, chart, kind));

@@ -25,7 +25,8 @@ const whatIfs = sections.map(describe);
 let state = begin(whatIfs);
 let worker = null;
 let limit = null;
-let charts = null;
+let charts = null; // a promise of their library
+let chartLibrary = null; // once it is there
 let addressTimer = null;
 
 function dispatch(event) {
@@ -108,13 +109,13 @@ function end(message) {
 
 function loadCharts() {
   charts ??= import(new URL(CHART, import.meta.url).href);
-  charts.catch(() => (charts = null));
+  charts.then((library) => (chartLibrary = library), () => (charts = null));
   return charts;
 }
 
 async function drawChart(plot, chart) {
   try {
-    (await loadCharts()).draw(plot, chart);
+    (chartLibrary ?? (await loadCharts())).draw(plot, chart);
   } catch {
     plot.textContent = "The chart could not be drawn; its numbers are in the table."; // better than the old picture
   }

@@ -166,10 +166,11 @@ function drawProgress(message, loaded) {
   shown.value = loaded;
 }
 
-// Put an answer on the page: its rows, the chart's finding and table, the chart.
+// Put an answer on the page: the chart, its finding and table, the rows. The chart comes first: setting a font on its
+// canvas makes the browser work out the style of all that has changed before.
 export function drawAnswer(section, answer, drawChart) {
-  patchHtml(section.querySelector(".what-if-answer"), answer.html);
-  patchHtml(section.querySelector(".what-if-chart figcaption"), answer.chart_html);
   section.querySelector(".what-if-chart").hidden = !answer.chart;
   if (answer.chart) drawChart(section.querySelector(".what-if-plot"), answer.chart);
+  patchHtml(section.querySelector(".what-if-chart figcaption"), answer.chart_html);
+  patchHtml(section.querySelector(".what-if-answer"), answer.html);
 }
