@@ -109,6 +109,8 @@ def write_bytes(path, data, replace=False):
     check.text(path=path)
     check.instance(bytes, data=data)
     check.boolean(replace=replace)
+    if not path:
+        raise FileNotFoundError(errno.ENOENT, "a file needs a name", "''")
     folder, name = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "the folder does not exist", path)

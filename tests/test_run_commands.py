@@ -138,6 +138,11 @@ def test_a_folder_that_is_not_there_is_told_in_one_line():
     assert refused("new-run", "none/run.toml", *GIVEN) == "handbook: none/run.toml: the folder does not exist"
 
 
+def test_an_empty_name_is_no_file(folder):
+    assert refused("new-run", "", *GIVEN) == "handbook: '': a file needs a name"
+    assert list(folder.iterdir()) == []
+
+
 def test_what_cannot_take_the_place_of_a_folder_is_named_as_it_was_asked_for(folder):
     (folder / "there").mkdir()
     assert refused("new-run", "there", *GIVEN, "--replace") == "handbook: there: Is a directory"
