@@ -104,6 +104,11 @@ def test_limits_traces_paths_and_filters_are_put_back_in_silence():
     assert "trace" not in repr(sys.gettrace())
 
 
+def test_who_asks_by_input_is_told_where_the_inputs_are():
+    assert "nobody to ask" in tried(body("return float(input('n_params? '))"))[0]
+    assert "defines nothing" in tried("# nothing yet")[0]
+
+
 def test_a_fake_module_is_not_kept():
     tried("import sys, types\nsys.modules['lib.not_there_yet'] = types.ModuleType('lib.not_there_yet')\n" + RIGHT)
     assert "lib.not_there_yet" not in sys.modules

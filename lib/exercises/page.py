@@ -70,7 +70,7 @@ def _printed(text):
 
 def _defined(asked, code):
     """What the code defines under the question's name, what it printed, and a failed `Verdict` or None."""
-    printed, names = Printed(), {"__name__": "solution"}
+    printed, names = Printed(), {"__name__": "solution", "input": _nobody_types}
     try:
         compiled = compile(code, FILE, "exec")
     except SyntaxError as error:
@@ -85,7 +85,14 @@ def _defined(asked, code):
     return names.get(asked.name), printed.text, None if asked.name in names else _missing(asked, names)
 
 
+def _nobody_types(prompt=""):
+    raise RuntimeError("`input` has nobody to ask: what the question gives comes as parameters.")
+
+
+_nobody_types.__module__ = "solution"  # to call it is not to borrow from `lib`
+
+
 def _missing(asked, names):
-    others = [name for name in names if type(name) is str and not name.startswith("__")]
+    others = [name for name in names if type(name) is str and not name.startswith("__") and name != "input"]
     has = f"it defines {', '.join(others[:5])}" if others else "it defines nothing"
     return failure("missing", f"{FILE} must define {asked.signature}; {has}.")
