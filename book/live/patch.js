@@ -2,7 +2,8 @@
 
 export function patch(old, fresh) {
   let node = old.firstChild;
-  for (const wanted of [...fresh.childNodes]) {
+  for (let wanted = fresh.firstChild, after; wanted; wanted = after) {
+    after = wanted.nextSibling; // before it is moved
     const following = node?.nextSibling ?? null;
     if (!node) old.append(wanted);
     else if (!alike(node, wanted)) node.replaceWith(wanted);
@@ -36,6 +37,7 @@ const alike = (a, b) => a.nodeName === b.nodeName && a.getAttribute?.("data-key"
 
 // What is there and not in the new one is removed, but for `open`: that is the reader's.
 function patchAttributes(old, fresh) {
+  if (!old.hasAttributes() && !fresh.hasAttributes()) return;
   for (const name of fresh.getAttributeNames()) {
     const value = fresh.getAttribute(name);
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
