@@ -6,6 +6,7 @@ Names of files and columns are those of Canvas, Moodle and nbgrader themselves; 
 import csv
 import io
 import json
+import os
 import re
 import stat
 import zipfile
@@ -159,6 +160,7 @@ def test_a_hostile_archive_writes_nowhere_else(tmp_path):
         "/etc/evil_1235_2_..\\..\\hw.py": "b",
         f"x_1_3_{'n' * 300}.py": "c",
         "x_2_4_CON\n.py": "d",
+        "../nobody.py": "e",
     }
     archive = zipped(tmp_path / "c.zip", files)
     with zipfile.ZipFile(archive, "a") as more:
@@ -167,9 +169,9 @@ def test_a_hostile_archive_writes_nowhere_else(tmp_path):
         more.writestr(link, "/etc/passwd")
     found = collect([archive], f"{tmp_path / 'deep/in'}", form="canvas")
     assert {path.name for path in tmp_path.iterdir()} == {"c.zip", "deep"}
-    assert sorted(tree(tmp_path / "deep/in").values()) == ["a", "c", "d"]
+    assert sorted(tree(tmp_path / "deep/in").values()) == ["a", "b", "c", "d"]
     assert found.faults == (
-        "etc/evil_1235_2_../hw.py: no name of the form canvas",
+        "nobody.py: no name of the form canvas",
         "x_3: hw.py is a link, which is not followed",
     )
     assert all(len(name) < 120 and name.isprintable() for name in tree(tmp_path / "deep/in"))
@@ -460,3 +462,37 @@ def test_a_team_of_moodle_is_not_taken_for_the_participant_of_the_same_number(tm
     blind = zipped(tmp_path / "b.zip", {f"Teilnehmer_{n}_assignsubmission_file_/hw.py": n for n in ("77", "78")})
     collect([blind], f"{tmp_path / 'blind'}", together)
     assert tree(tmp_path / "blind") == {"ada/hw.py": "77", "cy/hw.py": "78"}
+
+
+def test_archives_of_a_class_are_found_in_a_folder(tmp_path):
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    early = zipped(folder / "z.zip", {"lovelaceada_1234_501_hw.py": "1", "raobob_1235_502_hw.py": "b"})
+    os.utime(early, (1, 1))
+    zipped(folder / "a.zip", {"lovelaceada_1234_504_hw-1.py": "2"})
+    collect([f"{folder}"], f"{tmp_path / 'in'}", CLASS)
+    assert tree(tmp_path / "in") == {"ada/hw-1.py": "2", "bob/hw.py": "b"}
+
+
+def test_a_students_archive_that_looks_like_a_class_hands_in_for_nobody_else(tmp_path):
+    folder = tmp_path / "submitted"
+    folder.mkdir()
+    zipped(folder / "bob.zip", {"lovelaceada_1234_999_hw.py": "evil"})
+    (folder / "ada.py").write_text("mine")
+    collect([f"{folder}"], f"{tmp_path / 'in'}", CLASS)
+    paths = {f"{one.relative_to(tmp_path / 'in')}" for one in (tmp_path / "in").rglob("*.*")}
+    assert paths == {"collected.json", "ada/ada.py", "bob/bob.zip"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Bob Rao_79_assignsubmission_file_/Lovelace Ada_77_assignsubmission_file_/hw.py",
+        "Bob Rao_79_assignsubmission_file_Lovelace Ada_77_assignsubmission_file_hw.py",
+        "raobob_1235_502_lovelaceada_1234_999_hw.py",
+        "raobob_1235_502_hw/lovelaceada_1234_999_hw.py",
+    ],
+)
+def test_names_of_a_students_making_hand_in_for_nobody_else(tmp_path, name):
+    found = collect([zipped(tmp_path / "x.zip", {name: "evil"})], f"{tmp_path / 'in'}", CLASS)
+    assert list(found.students) == ["bob"]

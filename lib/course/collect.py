@@ -11,8 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from lib import check
-from lib.course.archives import members
-from lib.course.downloads import form_of, handed_in, time_of
+from lib.course.downloads import downloads_of, form_of, handed_in, time_of
 from lib.course.roster import csv_rows
 from lib.grading.submissions import SUFFIXES
 from lib.whole_files import read_text, refuse_depth, write_text
@@ -159,8 +158,8 @@ def _about(folder):
 
 def _all_files(downloads, form, assignment):
     files, forms, faults = [], set(), []
-    for place, path in enumerate(downloads):
-        found = members(path)
+    each = [pair for path in downloads for pair in downloads_of(path)]
+    for place, (path, found) in enumerate(each):
         its = form or form_of(found)
         mine = handed_in(found, its, place, assignment) if found else []
         if not mine:

@@ -8,6 +8,7 @@ older versions, and a download without folders has the file's name behind it.
 nbgrader 0.9, `coursedir.py`: STUDENT/ASSIGNMENT/ with `timestamp.txt`, read as `utils.parse_utc` does.
 """
 
+import os
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lib import check
-from lib.course.archives import Member
+from lib.course.archives import Member, members
 from lib.grading.submissions import SUFFIXES
 
 FORMS = ("canvas", "moodle", "nbgrader", "plain")
@@ -23,7 +24,7 @@ STAMP = "timestamp.txt"
 _CANVAS = re.compile(r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<order>\d+)_(?P<file>.+)")
 _CANVAS_ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<name>anon)_(?P<number>[A-Za-z0-9]+)_(?P<order>\d+)_(?P<file>.+)")
 _CANVAS_TEXT = re.compile(r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>(text|link)\.html)")
-_MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)")
+_MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)")
 _AGAIN = re.compile(r"-(\d{1,3}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\.[^.]+$)")
 
 
@@ -73,6 +74,40 @@ def form_of(found):
     return "nbgrader" if stamped or any(member.parts[0] == "submitted" for member in found) else "plain"
 
 
+def downloads_of(path):
+    """What a path holds: itself, or, of a folder with nothing but archives of whole classes, each of those.
+
+    Nothing but: a student's own archive that looks like a class's must not hand in for others.
+
+    Args:
+        path: of a download, or of a folder into which downloads were put as they are.
+
+    Returns:
+        A list of (path, list of `Member`), the oldest archive first.
+
+    Raises:
+        ValueError: if it cannot be read.
+    """
+    found = members(path)
+    if not os.path.isdir(path) or not all(len(one.parts) == 1 for one in found):
+        return [(path, found)]
+    inner = {os.path.join(path, *one.parts): _of_a_class(os.path.join(path, *one.parts)) for one in found}
+    if not all(inner.values()) or not inner:
+        return [(path, found)]
+    return [(one, inner[one]) for one in sorted(inner, key=lambda one: (os.path.getmtime(one), one))]
+
+
+def _of_a_class(path):
+    """The members of an archive of a whole class; None for another one, such as a student's."""
+    if not path.lower().endswith(".zip") or not os.path.isfile(path) or os.path.islink(path):
+        return None
+    try:
+        found = members(path)
+    except ValueError:
+        return None
+    return found if form_of(found) in ("canvas", "moodle") else None
+
+
 def handed_in(found, form, place=0, assignment=None):
     """The files of a download, each with whose it is.
 
@@ -102,17 +137,22 @@ def _made(member, match, place):
 
 
 def _canvas(member):
-    patterns = (_CANVAS_TEXT, _CANVAS_ANONYMOUS, _CANVAS)
-    match = next((found for one in patterns if (found := one.fullmatch(member.parts[-1]))), None)
-    return {"order": None} | match.groupdict() if match else None
+    match, inner = _first(member, (_CANVAS_TEXT, _CANVAS_ANONYMOUS, _CANVAS))
+    return {"order": None} | match | {"file": "_".join((match["file"], *inner))} if match else None
 
 
 def _moodle(member):
+    match, inner = _first(member, (_MOODLE,))
+    return match | {"file": match["file"] or "_".join(inner)} if match else None
+
+
+def _first(member, patterns):
+    """The outermost name that has a form, with what lies in it: the names within are of the student's making."""
     for place, part in enumerate(member.parts):
-        match = _MOODLE.fullmatch(part)
-        if match:
-            return match.groupdict() | {"file": match["file"] or "_".join(member.parts[place + 1 :])}
-    return None
+        for pattern in patterns:
+            if match := pattern.fullmatch(part):
+                return match.groupdict(), member.parts[place + 1 :]
+    return None, ()
 
 
 def _plain(member):
