@@ -136,6 +136,10 @@ def test_an_archive_with_one_wrong_byte_is_read_or_said_to_be_damaged(handed_in,
             read(one)
 
 
+def test_two_names_that_look_alike_once_they_are_escaped_are_two_students(handed_in):
+    assert len(handed_in({"a\nb.py": b"", "a\\x0ab.py": b"", "a\udcffb.py": b"", "a\\xffb.py": b""})) == 4
+
+
 def test_all_that_archives_unpack_to_has_a_limit_together(handed_in, monkeypatch):
     monkeypatch.setattr("lib.grading.submissions.LARGEST", 10_000)
     files = {f"a/{number}.zip": squeezed(zipfile.ZIP_DEFLATED, "x.py", "y.py", size=4000) for number in range(9)}

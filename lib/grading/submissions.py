@@ -121,7 +121,8 @@ def shown(name):
     'a\\\\x0ab'
     """
     check.text(name=name)
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    plain = name.replace("\\", "\\x5c")  # so that different names are shown as different texts
+    text = plain.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(mark if mark.isprintable() else f"\\x{ord(mark):02x}" for mark in text)
 
 
