@@ -47,7 +47,7 @@ def test_threads_and_processes_give_the_same_as_none(fit, serial):
 @pytest.mark.filterwarnings("default")  # of a cluster's own making
 def test_a_local_dask_cluster_gives_the_same_as_none(fit, serial):
     distributed = pytest.importorskip("distributed")
-    local = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    local = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with (
         distributed.LocalCluster(host="127.0.0.1", silence_logs=50, **local) as cluster,
         distributed.Client(cluster, timeout="30s") as client,

@@ -43,13 +43,13 @@ def test_without_noise_the_constants_come_back():
 
 @pytest.mark.parametrize(("n_runs", "error"), [(6, 0.0), (8, 0.02)])
 def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_runs, error):
-    """12 sets of runs; with a chance of 0.9 each, fewer than 8 would be met once in 230."""
+    """8 sets of runs; with a chance of 0.9 each, fewer than 5 would be met once in 200."""
     held = 0
-    for seed in range(12):
+    for seed in range(8):
         borrowed = E + error * float(np.random.default_rng(1000 + seed).normal())
         floor = Floor(value=borrowed, error=error, source="borrowed")
         held += forecast(small_runs(n_runs, noise=0.005, seed=seed), floor, TARGET, 100, seed).holds(TRUTH)
-    assert held >= 8
+    assert held >= 5
 
 
 def test_percentiles_are_stretched_by_what_seven_runs_leave_out():

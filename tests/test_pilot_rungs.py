@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("compile_once")
 def pilot(seed=0, **changed):
     """A pilot of GPT-2 (tied, learned positions, biases), smaller still."""
     whole = scale_down(RUN, seed)
-    return replace(whole, shape=replace(whole.shape, **SMALL), learning_rate=5e-3, **changed)
+    return replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16, learning_rate=5e-3, **changed)
 
 
 def verdict(rung, measured):
@@ -70,7 +70,7 @@ def test_a_mask_that_lets_one_word_through_leaks(monkeypatch):
     small = pilot()
     params = jax.jit(lambda: model.initialise(small.shape, jax.random.key(0)))()
     seen = model._seen
-    monkeypatch.setattr(model, "_seen", lambda *args: seen(*args) | (seen(*args).T & (jax.numpy.arange(64) == 9)))
+    monkeypatch.setattr(model, "_seen", lambda *args: seen(*args) | (seen(*args).T & (jax.numpy.arange(16) == 9)))
     assert unit._leak(small, params, unit.words(small)) > 1e-4
 
 
@@ -117,7 +117,7 @@ def test_tables_that_came_apart_and_files_that_change_a_bit_are_seen(monkeypatch
 def test_words_that_are_not_the_text_or_not_the_next_ones_are_counted():
     tokens, targets = unit.words(pilot())
     assert one_device.decoded_differences(pilot(), tokens, targets) == 0
-    assert one_device.decoded_differences(pilot(), tokens, np.roll(targets, 1, axis=1)) > 100
+    assert one_device.decoded_differences(pilot(), tokens, np.roll(targets, 1, axis=1)) > 60
     other = tokens.copy()
     other[3, 5] = (other[3, 5] + 1) % 64
     assert one_device.decoded_differences(pilot(), other, targets) == 2  # the word, and it is not what came next
