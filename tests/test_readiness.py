@@ -152,3 +152,16 @@ def test_what_people_write_breaks_neither_page_nor_table():
     for shown in (page, text):
         assert RUN.digest in shown
         assert "signature ____" in shown
+
+
+def test_a_paper_to_sign_shows_all_that_is_signed():
+    for text in (to_markdown(review(RUN, ALL, climbed())), to_html(review(RUN, ALL, climbed()))):
+        for said in ("not good enough: none worse", "shown by artefact", f"SHA-256 {HASH}", "code cd56520", "approved: 1000000"):
+            assert said in text
+
+
+def test_a_signature_of_a_day_to_come_is_only_stated():
+    late = datetime.date.today() + datetime.timedelta(days=2)
+    found = review(RUN, ALL | {"tokenizer": replace(WHOLE, date=late)}, climbed())
+    assert states(found)["tokenizer"] == "stated"
+    assert why(found, "tokenizer") == f"date = {late}: a day to come"

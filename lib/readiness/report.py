@@ -5,7 +5,9 @@ from html import escape
 from lib import check
 from lib.readiness.review import Review
 
-HEAD = ("item", "state", "owner", "signed", "date", "why")
+HEAD = ("item", "state", "what is signed", "owner", "signed", "date", "why")
+_SAID = {"statement": "", "threshold": "not good enough: ", "artefact": "shown by ", "sha256": "SHA-256 "}
+_SAID |= {"revision": "code ", "escalation": "called: ", "approved_gpu_hours": "GPU-hours approved: "}
 _STYLE = (
     "body{font-family:sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;width:100%}th,td{border:1px solid #666;padding:.4rem;text-align:left;"
@@ -30,7 +32,16 @@ def rows(review):
 def _row(number, one):
     said = one.statement
     date = said.date.isoformat() if said.date else ""
-    return (f"{number}. {one.item.label}", one.state, said.owner, said.signed, date, "; ".join(one.reasons))
+    why = "; ".join(one.reasons)
+    return (f"{number}. {one.item.label}", one.state, _signed_for(said), said.owner, said.signed, date, why)
+
+
+def _signed_for(said):
+    """All that a signature stands for, so that who signs the paper sees it."""
+    given = ((words, getattr(said, name)) for name, words in _SAID.items() if name in said.given)
+    return "; ".join(
+        f"{words}{check.figure(value) if isinstance(value, float | int) else value}" for words, value in given
+    )
 
 
 def _title(review):

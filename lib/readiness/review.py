@@ -175,6 +175,8 @@ def _unsaid(item, statement):
 
 
 def _outdated(statement, run):
+    if statement.date and statement.date > datetime.date.today() + datetime.timedelta(days=1):  # east of here it is
+        yield f"date = {statement.date}: a day to come"
     if statement.run_digest.strip() and statement.run_digest != run.digest:
         yield f"stale: signed for run {statement.run_digest[:16]}, the description is now {run.digest}"
 
