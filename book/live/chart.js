@@ -113,7 +113,7 @@ function axisOptions(drawing, axis) {
     ticks: {stroke: ink, width: 1, size: 4},
     border: {show: true, stroke: ink, width: 1},
     gap: 3,
-    size: axis === "x" ? 42 : (u, values) => roomFor(Math.max(0, ...(values ?? []).map((text) => textWidth(u.ctx, text)))),
+    size: axis === "x" ? 42 : (u, values) => roomFor(u.ctx, values ?? []),
     splits: (u) => splitsOf(u, drawing.chart, axis),
     filter: (u, splits) => splits,
     values: (u, splits) => splits.map((value) => numberText(value, 4)),
@@ -125,8 +125,8 @@ function splitsOf(u, chart, axis) {
   return ticks(...limits(chart, axis), chart[axis].scale, tickCount(u, axis));
 }
 
-// For numbers of this width, in steps: the canvas is made anew, and the plot jumps, whenever it changes.
-const roomFor = (width) => 8 * Math.ceil((12 + width) / 8);
+// Beside an axis, for its numbers, in steps: the canvas is made anew, and the plot jumps, whenever it changes.
+const roomFor = (ctx, texts) => 8 * Math.ceil((12 + Math.max(0, ...texts.map((text) => textWidth(ctx, text)))) / 8);
 
 const tickCount = (u, axis) => Math.max(2, Math.min(6, Math.floor(axis === "x" ? u.width / 70 : u.height / 45)));
 
