@@ -9,7 +9,7 @@ import pytest
 
 from lib import compute
 from lib.exercises.page import attempt
-from lib.exercises.picture import Picture
+from lib.exercises.picture import Picture, _is_as
 from lib.whatif.page import respond
 
 RIGHT = "def train_flops(n_params, n_tokens):\n    return 6.0 * n_params * n_tokens\n"
@@ -113,3 +113,13 @@ def test_a_fake_module_is_not_kept():
     tried("import sys, types\nsys.modules['lib.not_there_yet'] = types.ModuleType('lib.not_there_yet')\n" + RIGHT)
     assert "lib.not_there_yet" not in sys.modules
     assert math.sqrt(4.0) == 2.0
+
+
+def test_a_set_whose_copy_comes_in_another_order_was_not_changed():
+    odd, other = set(), set()
+    for one, two in ((0, 8), (8, 0)):  # both want the first of eight places
+        odd.add(one)
+        other.add(two)
+    assert list(odd) != list(other)
+    assert _is_as(odd, other)
+    assert not _is_as(odd, {0, 16})

@@ -6,6 +6,7 @@ import pytest
 
 from lib.exercises import QUESTIONS, cases
 from tests.page_checks import findings, load_axe
+from tests.page_whatif import STATE, assert_as_lib, numbers_of, press
 
 PAGE = "notebooks/chips_to_flops.html"
 ASKED = "#exercise-train-flops"
@@ -57,6 +58,15 @@ def test_code_that_is_no_python_or_borrows_the_answer_is_told_so(desk):
     assert "Line 1 is no Python" in rows(desk)[0]
     run(desk, "from lib.compute import train_flops", "0 of 1")
     assert "is no solution" in rows(desk)[0]
+
+
+def test_code_that_patches_the_library_is_told_so_and_harms_no_what_if(desk):
+    patch = "import sys, math\nmath.log = lambda *a: 1.0\nsys.modules['lib.compute'].train_flops = lambda *a: 1.0\n"
+    assert "0 of 1" in run(desk, patch + RIGHT, " right.")
+    assert "It is put back" in rows(desk)[0]
+    ident = "what-if-days-and-mfu"
+    press(desk, ident, numbers_of("days-and-mfu")[0])
+    assert_as_lib(desk.evaluate(STATE, ident), "days-and-mfu")
 
 
 def test_a_solution_is_kept_and_ticked_in_the_contents(desk):
