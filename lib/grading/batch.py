@@ -176,7 +176,7 @@ def through(executor, todo, course, ahead, keep, marks):
 
     Args:
         executor: any `concurrent.futures.Executor`.
-        todo: of (`Submission`, its `Source`, the `Task`s that are asked of it).
+        todo: of (`Submission`, its `Source`, each `Task` that is asked of it).
         course: a `Course`.
         ahead: how many submissions are sent out at a time.
         keep: called with each `Record`.
