@@ -5,12 +5,13 @@ Timings of pages hold on a machine that does nothing else.
 
 import sys
 
-from . import book, grading, memory, pages
+from . import book, grading, memory, pages, pilot
 
 PARTS = {
     "sizes": pages.sizes,
     "memory": memory.ledgers,
     "grading": grading.grading,
+    "pilot": pilot.rungs,
     "pages": pages.timings,
     "chapters": book.chapters,
     "book": book.builds,

@@ -43,6 +43,22 @@ EVERY_MOVE = """async (count) => {
   return times;
 }"""
 
+# Of each run of a solution that is right, from the click until the last verdict, in ms.
+EVERY_RUN = """async (count) => {
+  const section = document.querySelector("section.exercise"), button = section.querySelector(".exercise-run");
+  const message = section.querySelector(".exercise-message"), times = [];
+  for (let i = 0; i < count; i++) {
+    const start = performance.now();
+    const ended = new Promise((done) => new MutationObserver((_, observer) =>
+      message.matches(".exercise-good, .exercise-bad") && (observer.disconnect(), done()))
+      .observe(message, {attributes: true}));
+    button.click();
+    await ended;
+    times.push(performance.now() - start);
+  }
+  return times;
+}"""
+
 
 def sizes():
     """Sums of gzip -6: what a first touch fetches, and what each page does before it."""
@@ -62,11 +78,13 @@ def timings():
             cold = statistics.median(first_answer(launched, address + page) for _ in range(5))
             yield "first answer, cold, over loopback", cold / 1e3, 4, "s"
             times = sorted(moves(launched, address + page))
+            verdicts = statistics.median(runs(launched, address + page)) / 1e3
         with server(HTML, bits_per_second=10e6) as address:
             slow = first_answer(launched, address + page, times_slower=4)
             yield "first answer, CPU slowed 4 times, 10 Mbit/s", slow / 1e3, 20, "s"
     yield "a move of the allocation, median", statistics.median(times), 8, "ms"
     yield "a move of the allocation, p95", times[int(0.95 * len(times))], 16, "ms"
+    yield "an exercise, from Run to its last verdict, warm", verdicts, 1, "s"
 
 
 def with_what_ifs():
@@ -128,3 +146,10 @@ def moves(launched, address):
         page.evaluate(FIRST_ANSWER)
         page.evaluate(EVERY_MOVE, 20)  # warm
         return page.evaluate(EVERY_MOVE, MOVES)
+
+
+def runs(launched, address):
+    with opened(launched, address) as (page, load):
+        load()
+        page.evaluate(EVERY_RUN, 2)  # warm
+        return page.evaluate(EVERY_RUN, 20)
