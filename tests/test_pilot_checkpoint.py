@@ -1,5 +1,6 @@
 """Checkpoints: what is read is what was written, wherever it lies; whole or not at all; a new process goes on."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -69,5 +70,6 @@ def test_a_folder_without_a_checkpoint_and_one_of_another_run_are_refused(tmp_pa
     with pytest.raises(ValueError, match="a checkpoint that was written to its end"):
         checkpoint.load(tmp_path, like())
     checkpoint.save(tmp_path, progress())
-    with pytest.raises(ValueError, match=r"step 3 is none of this run: .*\(16, 6\)"):
+    with pytest.raises(ValueError, match=r"step 3 is none of this run: state.weights.table is .*\(16, 6\)"):
         checkpoint.load(tmp_path, like(shape=(16, 6)))
+    gc.collect()  # a read that was left half-done would warn here, or in whatever test comes later

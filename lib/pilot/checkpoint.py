@@ -62,8 +62,23 @@ def load(folder, like):
     steps = [int(one.name) for one in Path(folder).glob("*") if one.name.isdigit()]
     if not steps:
         raise ValueError(f"folder = {str(folder)!r}: a folder with a checkpoint that was written to its end")
+    place = Path(folder).resolve() / str(max(steps))
     try:
-        return orbax.load(Path(folder).resolve() / str(max(steps)), like)
+        _refuse_other_shapes(orbax.metadata(place).metadata, like)  # Orbax would leave a read half-done behind
+        return orbax.load(place, like)
     except ValueError as error:
         why = str(error).splitlines()[0]
         raise ValueError(f"folder = {str(folder)!r}: step {max(steps)} is none of this run: {why}") from None
+
+
+def _refuse_other_shapes(saved, like):
+    there, here = _shapes(saved), _shapes(like._replace(key=None))
+    for name, shape in here.items():
+        if there.get(name, shape) != shape:
+            raise ValueError(f"{name} is of shape {there[name]}, where {shape} is wanted")
+
+
+def _shapes(tree):
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    shaped = ((path, tuple(leaf.shape)) for path, leaf in leaves if hasattr(leaf, "shape"))
+    return {jax.tree_util.keystr(path, simple=True, separator="."): shape for path, shape in shaped}
