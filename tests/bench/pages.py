@@ -43,7 +43,7 @@ EVERY_MOVE = """async (count) => {
   return times;
 }"""
 
-# Of each run of a solution that is right, from the click until the last verdict, in ms.
+# Of each run of the first exercise as it stands, from the click until the last verdict, in ms.
 EVERY_RUN = """async (count) => {
   const section = document.querySelector("section.exercise"), button = section.querySelector(".exercise-run");
   const message = section.querySelector(".exercise-message"), times = [];
