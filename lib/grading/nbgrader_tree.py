@@ -3,14 +3,10 @@
 Less is held apart there: nbgrader runs a submission and the checks in one kernel. `LOST` says so, first of all.
 """
 
-import os
-from pathlib import Path
-
 from lib import check
 from lib.exercises import Assignment
 from lib.exercises.masters import cells_of
-from lib.grading.release import CHECKER, checker, notebook
-from lib.whole_files import write_text
+from lib.grading.release import CHECKER, checker, fill, notebook
 
 LOST = (
     "No jail: nbgrader runs each submission as you, with your files and your network, in one process with the checks "
@@ -52,16 +48,7 @@ def export(assignment, folder):
         ValueError: if there is something in the folder; nothing is changed.
     """
     check.instance(Assignment, assignment=assignment)
-    check.text(folder=folder)
-    if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
-        raise ValueError(f"{folder}: not empty: give a new folder, so that nothing is written over")
-    return [_written(Path(folder) / name, text) for name, text in files(assignment).items()]
-
-
-def _written(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(f"{path}", text)
-    return f"{path}"
+    return fill(folder, files(assignment))
 
 
 def files(assignment):

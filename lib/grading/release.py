@@ -70,14 +70,31 @@ def release(assignment, folder):
         ValueError: if there is something in the folder; nothing is changed.
     """
     check.instance(Assignment, assignment=assignment)
+    return fill(folder, files(assignment))
+
+
+def fill(folder, texts):
+    """Write files into a new folder.
+
+    Args:
+        folder: where to; it must not exist, or be empty.
+        texts: name -> text; a name may lie in a folder of its own.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        TypeError: for a folder that is no text.
+        ValueError: if there is something in the folder; nothing is changed.
+    """
     check.text(folder=folder)
     if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
         raise ValueError(f"{folder}: not empty: give a new folder, so that nothing is written over")
-    os.makedirs(folder, exist_ok=True)
-    return [_written(Path(folder) / name, text) for name, text in files(assignment).items()]
+    return [_written(Path(folder) / name, text) for name, text in texts.items()]
 
 
 def _written(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_text(f"{path}", text)
     return f"{path}"
 
