@@ -11,8 +11,9 @@ from itertools import groupby
 from pathlib import Path
 
 from lib import check
-from lib.course.downloads import downloads_of, form_of, handed_in, time_of
-from lib.course.roster import csv_rows
+from lib.course.downloads import downloads_of, form_of, handed_in, of_a_class, time_of
+from lib.course.owners import owners
+from lib.course.roster import composed, csv_rows, is_letter
 from lib.grading.submissions import SUFFIXES
 from lib.whole_files import read_text, refuse_depth, write_text
 
@@ -20,6 +21,7 @@ ABOUT = "collected.json"
 FORMAT = 1
 STRANGERS = "_not_on_the_roster"  # grading leaves out names that begin like this
 ATTEMPTS = ("latest", "best")
+LIKE_A_CLASS = "looks like the download of a whole class; taken as what one student handed in"
 _ATTEMPT = re.compile(r"#\d+$")
 
 
@@ -69,7 +71,8 @@ def folder_name(name):
     """
     check.text(name=name)
     suffix = Path(name).suffix if len(Path(name).suffix) <= 10 else ""
-    clean = re.sub(r"[^\w.@+ -]|^[._]+|[. ]+$", "-", name)
+    clean = "".join(mark if is_letter(mark) or mark in "_.@+ -" else "-" for mark in composed(name))
+    clean = re.sub(r"^[._]+|[. ]+$", "-", clean)
     if clean == name and len(name.encode()) <= 120:
         return name
     mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -98,11 +101,12 @@ def collect(downloads, folder, roster=None, attempts="latest", times=None, form=
     check.choice(ATTEMPTS, attempts=attempts)
     before = _about(folder)
     files, form, faults = _all_files(downloads, form, assignment)
-    owners, strangers = _owners(files, roster)
-    stamps = _times(times, roster) if times else {}
+    known, strangers = owners(files, roster)
+    mine_by_key = {folder_name(key): mine for key, mine in known.items()}
+    stamps = _times(times, roster, mine_by_key.keys()) if times else {}
     os.makedirs(folder, exist_ok=True)
     students = {}
-    for key, mine in owners.items():
+    for key, mine in mine_by_key.items():
         made = _versions(mine) if attempts == "best" else _versions(mine)[-1:]
         stale = [old for old in before["students"] if student_of(old) == key]
         for name, version in _named(key, made):
@@ -111,7 +115,7 @@ def collect(downloads, folder, roster=None, attempts="latest", times=None, form=
         _remove(folder, [old for old in stale if old not in students])
     for label, mine in strangers.items():
         faults += _written(Path(folder) / STRANGERS / folder_name(label), _versions(mine)[-1])
-    kept = {name: one for name, one in before["students"].items() if student_of(name) not in owners}
+    kept = {name: one for name, one in before["students"].items() if student_of(name) not in mine_by_key}
     about = {"format": FORMAT, "form": form, "students": kept | students}
     write_text(f"{Path(folder) / ABOUT}", json.dumps(about, indent=1) + "\n", replace=True)
     return Collected(form=form, students=students, strangers=tuple(strangers), faults=tuple(faults))
@@ -161,63 +165,35 @@ def _all_files(downloads, form, assignment):
     each = [pair for path in downloads for pair in downloads_of(path)]
     for place, (path, found) in enumerate(each):
         its = form or form_of(found)
-        mine = handed_in(found, its, place, assignment) if found else []
+        mine, left = handed_in(found, its, place, assignment) if found else ([], [])
         if not mine:
             raise ValueError(
                 f"{path}: no submissions in it: files of Canvas, Moodle, nbgrader, or one for each student"
             )
-        if its != "nbgrader":  # whose other files belong to other assignments
-            taken = {id(one.member) for one in mine}
-            left = ["/".join(member.parts) for member in found if id(member) not in taken]
-            faults += [f"{name[:80]}: no name of the form {its}" for name in left]
+        at_top = [one.parts[0] for one in found if its == "plain" and len(one.parts) == 1]
+        faults += [*left, *(f"{name}: {LIKE_A_CLASS}" for name in at_top if of_a_class(os.path.join(path, name)))]
         forms.add(its)
         files += mine
     return files, "+".join(sorted(forms)), faults
 
 
-def _owners(files, roster):
-    """Files by key for those on the roster, and by label for the others."""
-    owners, strangers = {}, {}
-    labels = {one.label for one in files}
-    for one in files:
-        label = f"{one.label}_{one.number}" if one.number else one.label
-        if roster is None:
-            owners.setdefault(folder_name(label), []).append(one)
-        elif student := _student(one, roster, labels):
-            owners.setdefault(folder_name(roster.key(student.student)), []).append(one)
-        else:
-            strangers.setdefault(label, []).append(one)
-    return dict(sorted(owners.items())), dict(sorted(strangers.items()))
-
-
-def _student(one, roster, labels):
-    if not one.number:
-        return roster.by("student", one.label) or roster.by("email", one.label)
-    if one.late is not None:
-        return roster.by("canvas_id", one.number) or _without("canvas_id", roster.by_name(one.label))
-    return _of_moodle(one, roster, is_blind=len(labels) == 1)
-
-
-def _of_moodle(one, roster, is_blind):
-    """Of a team Moodle writes the group and its number, which may be that of another participant: names decide."""
-    found = roster.by("moodle_id", one.number)
-    if found and (is_blind or not found.name or _words(found.name) & _words(one.label)):
-        return found
-    team = [student for student in roster.students if student.group.casefold() == one.label.casefold()]
-    return team[0] if team else _without("moodle_id", roster.by_name(one.label))
-
-
-def _words(name):
-    return set(re.findall(r"\w+", name.casefold()))
-
-
-def _without(column, student):
-    """A student found by name, unless the roster has another number for them: then it is somebody else."""
-    return student if student and not getattr(student, column) else None
-
-
 def _versions(files):
-    """The attempts of one student, earliest first: each has the newest version of every file that it came after."""
+    """The attempts of one student, earliest first: what a later download holds takes the place of all before."""
+    made = []
+    for _, mine in groupby(sorted(files, key=lambda one: one.place), lambda one: one.place):
+        for version in _of_one_download(list(mine)):
+            if made and all(one.order for one in version) and _numbers(version) == _numbers(made[-1]):
+                made.pop()  # the same files of Canvas, downloaded again
+            made.append(version)
+    return made
+
+
+def _numbers(version):
+    return sorted(one.order for one in version)
+
+
+def _of_one_download(files):
+    """The attempts in one download: each has the newest version of every file that it came after."""
     stems = {}
     for stem, same in groupby(sorted(files, key=lambda one: (one.stem, one.order, one.file)), lambda one: one.stem):
         stems[stem] = list(same)
@@ -239,7 +215,7 @@ def _known(version, stamp):
 def _written(folder, version):
     """Put the files of an attempt into its folder, all at once; sentences about those that could not be taken."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside, faults = tempfile.mkdtemp(prefix=".", dir=folder.parent), []
+    beside, faults = tempfile.mkdtemp(prefix=f".{folder.name[:40]}.", dir=folder.parent), []
     os.chmod(beside, 0o755)
     for one in version:
         if Path(one.file).suffix.lower() not in SUFFIXES:
@@ -260,24 +236,28 @@ def _remove(folder, names):
             shutil.rmtree(path)
 
 
-def _times(path, roster):
+def _times(path, roster, collected):
     rows = csv_rows(path)
     columns = [name.strip().lower() for name in rows[0]]
     if not {"student", "submitted"} <= set(columns):
         raise ValueError(f"{path}: its first row must name the columns student and submitted")
     found = {}
     for number, row in enumerate(rows[1:], 2):
-        cells = dict(zip(columns, row, strict=False))
+        cells = dict.fromkeys(columns, "") | dict(zip(columns, row, strict=False))
         try:
-            found[_key(cells["student"].strip(), roster)] = time_of(cells.get("submitted", ""))
+            key = _key(cells["student"].strip(), roster, collected)
+            if key in found:
+                raise ValueError(f"student = {cells['student'][:40]!r}: stands in two rows")
+            found[key] = time_of(cells["submitted"])
         except ValueError as error:
             raise ValueError(f"{path}, row {number}: {error}") from None
     return found
 
 
-def _key(student, roster):
-    if roster is None:
-        return student
-    if (known := roster.by("student", student)) is None:
-        raise ValueError(f"student = {student[:40]!r}: not on the roster")
-    return roster.key(known.student)
+def _key(student, roster, collected):
+    known = roster.by("student", student) if roster else None
+    key = folder_name(roster.key(known.student) if known else student)
+    if known is None and (roster or key not in collected):
+        near = "" if roster else check.did_you_mean(key, collected)
+        raise ValueError(f"student = {student[:40]!r}: {'not on the roster' if roster else 'nothing of theirs'}{near}")
+    return key

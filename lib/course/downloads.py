@@ -2,7 +2,8 @@
 
 Sources: Canvas, `lib/content_zipper.rb` (`get_filename`, `add_upload_submission`): name, LATE, number of the user,
 number of the file, name of the file; `app/models/attachment.rb` (`make_unique_filename`): a file handed in again
-gets -1, -2, ... before its suffix, after the seventh a UUID. Moodle, `mod/assign` (`classes/downloader.php`, in older
+gets -1, -2, ... before its suffix, after the seventh a UUID; of names Ruby's `[[:word:]]` is kept, to which marks such
+as the vowels of Thai and Hindi belong. Moodle, `mod/assign` (`classes/downloader.php`, in older
 versions `locallib.php`): full name, number of the participant, plugin; the underscore at the end of a folder is that of
 older versions, and a download without folders has the file's name behind it.
 nbgrader 0.9, `coursedir.py`: STUDENT/ASSIGNMENT/ with `timestamp.txt`, read as `utils.parse_utc` does.
@@ -17,13 +18,18 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lib import check
 from lib.course.archives import Member, members
+from lib.course.roster import composed
 from lib.grading.submissions import SUFFIXES
 
 FORMS = ("canvas", "moodle", "nbgrader", "plain")
 STAMP = "timestamp.txt"
-_CANVAS = re.compile(r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<order>\d+)_(?P<file>.+)")
+_TREE = "submitted"  # nbgrader's folder
+_NAME = r"(?P<name>[\w\x80-\U0010ffff]*?)"  # beyond ASCII any: \w lacks the marks
+_CANVAS = re.compile(_NAME + r"(?P<late>_LATE)?_(?P<number>\d+)_(?P<order>\d+)_(?P<file>.+)")
 _CANVAS_ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<name>anon)_(?P<number>[A-Za-z0-9]+)_(?P<order>\d+)_(?P<file>.+)")
-_CANVAS_TEXT = re.compile(r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>(text|link)\.html)")
+_CANVAS_TEXT = re.compile(_NAME + r"(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>(text|link)\.html)")
+_MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>)")
+# The end of a file's name is of the student's making, that of a folder's is not.
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)")
 _AGAIN = re.compile(r"-(\d{1,3}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\.[^.]+$)")
 
@@ -36,7 +42,8 @@ class HandedIn:
         label: what the download calls the student.
         number: of the student in the download's system; empty where it has none.
         file: its name, without what the system put before it.
-        order: later ones count more: Canvas' number of the file, else the place among the downloads.
+        place: of the download among several; what came in a later one takes the place of all before.
+        order: within a download: Canvas' number of the file, else 0.
         late: whether the system marked it as late; None where it does not say.
         submitted: a time with its offset, or None.
         member: the `Member`.
@@ -45,6 +52,7 @@ class HandedIn:
     label: str
     number: str
     file: str
+    place: int
     order: int
     late: bool | None
     submitted: datetime | None
@@ -56,28 +64,42 @@ class HandedIn:
 
     @property
     def stem(self):
-        """The file's name without Canvas' count of how often it was handed in."""
-        return _AGAIN.sub("", self.file).casefold()
+        """The file's name; of Canvas without its count of how often it was handed in."""
+        return self.file if self.late is None else _AGAIN.sub("", self.file).casefold()
 
 
 def form_of(found):
-    """The form that most files of a download have.
+    """The form that most entries of a download have; what lies within them is of the students' making.
 
     Args:
         found: of `Member`.
+
+    Raises:
+        ValueError: if some students have times as nbgrader writes them, and most have not.
     """
-    counts = {"canvas": sum(map(bool, map(_canvas, found))), "moodle": sum(map(bool, map(_moodle, found)))}
-    most = max(counts, key=counts.get)
-    if counts[most] * 2 > len(found):
-        return most
-    stamped = any(member.parts[-1] == STAMP and len(member.parts) >= 3 for member in found)
-    return "nbgrader" if stamped or any(member.parts[0] == "submitted" for member in found) else "plain"
+    entries = {member.parts[: _depth(found) + 1] for member in found}
+    for form, reader in (("moodle", _moodle), ("canvas", _canvas)):  # Moodle's mark is the plainer one
+        if sum(map(bool, map(reader, entries))) * 2 > len(entries):
+            return form
+    if any(member.parts[0] == _TREE for member in found):
+        return "nbgrader"
+    students = {member.parts[0] for member in found}
+    stamped = sorted({member.parts[0] for member in found if member.parts[2:] == (STAMP,)})
+    if stamped and len(stamped) * 2 <= len(students):
+        raise ValueError(f"{STAMP} as of nbgrader only of {check.listed(stamped[:5])}: say --form nbgrader, or plain")
+    return "nbgrader" if stamped else "plain"
+
+
+def _depth(found):
+    """How many folders all files of a download lie in."""
+    together = [len(set(names)) == 1 for names in zip(*(member.parts[:-1] for member in found), strict=False)]
+    return [*together, False].index(False)
 
 
 def downloads_of(path):
     """What a path holds: itself, or, of a folder with nothing but archives of whole classes, each of those.
 
-    Nothing but: a student's own archive that looks like a class's must not hand in for others.
+    Nothing but, of what can be handed in: a student's own archive that looks like a class's must not do so for others.
 
     Args:
         path: of a download, or of a folder into which downloads were put as they are.
@@ -91,21 +113,27 @@ def downloads_of(path):
     found = members(path)
     if not os.path.isdir(path) or not all(len(one.parts) == 1 for one in found):
         return [(path, found)]
-    inner = {os.path.join(path, *one.parts): _of_a_class(os.path.join(path, *one.parts)) for one in found}
+    handed = [os.path.join(path, *one.parts) for one in found if Path(one.parts[0]).suffix.lower() in SUFFIXES]
+    inner = {one: of_a_class(one) for one in handed}
     if not all(inner.values()) or not inner:
         return [(path, found)]
     return [(one, inner[one]) for one in sorted(inner, key=lambda one: (os.path.getmtime(one), one))]
 
 
-def _of_a_class(path):
-    """The members of an archive of a whole class; None for another one, such as a student's."""
+def of_a_class(path):
+    """The members of an archive of a whole class; None for another file, such as a student's.
+
+    Args:
+        path: of a file.
+    """
+    check.text(path=path)
     if not path.lower().endswith(".zip") or not os.path.isfile(path) or os.path.islink(path):
         return None
     try:
         found = members(path)
+        return found if form_of(found) in ("canvas", "moodle") else None
     except ValueError:
         return None
-    return found if form_of(found) in ("canvas", "moodle") else None
 
 
 def handed_in(found, form, place=0, assignment=None):
@@ -118,82 +146,84 @@ def handed_in(found, form, place=0, assignment=None):
         assignment: the name of a folder, of a tree with several assignments.
 
     Returns:
-        A list of `HandedIn`; files that are not of the form are left out.
+        (a list of `HandedIn`, sentences about what is not of the form).
 
     Raises:
-        ValueError: for a tree of several assignments where none is named, and for a time that is none.
+        ValueError: for a tree of several assignments where none is named.
     """
     check.choice(FORMS, form=form)
     if form == "nbgrader":
         return _of_tree(found, place, assignment)
     reader = {"canvas": _canvas, "moodle": _moodle, "plain": _plain}[form]
-    return [_made(member, match, place) for member in found if (match := reader(member))]
+    read = [(member, reader(member.parts)) for member in found]
+    faults = [f"{_path(member)}: no name of the form {form}" for member, match in read if not match]
+    return [_made(member, match, place) for member, match in read if match], faults
+
+
+def _path(member):
+    return "/".join(member.parts)[:80]
 
 
 def _made(member, match, place):
     late = bool(match["late"]) if "late" in match else None
-    about = {"label": match["name"], "number": match.get("number", ""), "file": match["file"]}
-    return HandedIn(**about, order=int(match.get("order") or place), late=late, submitted=None, member=member)
+    about = {"label": composed(match["name"]), "number": match.get("number", ""), "file": match["file"]}
+    about |= {"place": place, "order": int(match.get("order") or 0), "submitted": match.get("submitted")}
+    return HandedIn(**about, late=late, member=member)
 
 
-def _canvas(member):
-    match, inner = _first(member, (_CANVAS_TEXT, _CANVAS_ANONYMOUS, _CANVAS))
+def _canvas(parts):
+    match, inner = _first(parts, (_CANVAS_TEXT, _CANVAS_ANONYMOUS, _CANVAS))
     return {"order": None} | match | {"file": "_".join((match["file"], *inner))} if match else None
 
 
-def _moodle(member):
-    match, inner = _first(member, (_MOODLE,))
+def _moodle(parts):
+    match, inner = _first(parts, (_MOODLE,), of_folders=(_MOODLE_FOLDER,))
     return match | {"file": match["file"] or "_".join(inner)} if match else None
 
 
-def _first(member, patterns):
+def _first(parts, patterns, of_folders=()):
     """The outermost name that has a form, with what lies in it: the names within are of the student's making."""
-    for place, part in enumerate(member.parts):
-        for pattern in patterns:
+    for place, part in enumerate(parts):
+        for pattern in (*of_folders, *patterns) if part is not parts[-1] else patterns:
             if match := pattern.fullmatch(part):
-                return match.groupdict(), member.parts[place + 1 :]
+                return match.groupdict(), parts[place + 1 :]
     return None, ()
 
 
-def _plain(member):
-    name = member.parts[0]
-    suffix = Path(name).suffix
-    is_file = len(member.parts) == 1
-    if is_file and suffix.lower() not in SUFFIXES:
-        return None
-    return {"name": name.removesuffix(suffix) if is_file else name, "file": member.parts[-1]}
+def _plain(parts):
+    suffix = Path(parts[0]).suffix
+    if len(parts) > 1:
+        return {"name": parts[0], "file": "_".join(parts[1:])}
+    return {"name": parts[0].removesuffix(suffix), "file": parts[0]} if suffix.lower() in SUFFIXES else None
 
 
 def _of_tree(found, place, assignment):
-    cut = 1 if all(member.parts[0] == "submitted" for member in found) else 0
-    inside = [(member.parts[cut:], member) for member in found if len(member.parts) - cut >= 3]
+    top = [(member.parts[1:], member) for member in found if member.parts[0] == _TREE]
+    top = top or [(member.parts, member) for member in found]
+    inside = [(parts, member) for parts, member in top if len(parts) >= 3]
     names = sorted({parts[1] for parts, _ in inside})
     wanted = [name for name in names if assignment is None or check.plain_name(name) == check.plain_name(assignment)]
     if len(wanted) != 1:
         raise ValueError(f"assignment: the tree holds {check.listed(names) or 'none'}: name one with --assignment")
-    inside = [(parts, member) for parts, member in inside if parts[1] == wanted[0]]
-    stamps = {parts[0]: _stamp(parts[0], member) for parts, member in inside if parts[2:] == (STAMP,)}
-    files = [(parts, member) for parts, member in inside if parts[2:] != (STAMP,)]
-    return [
-        HandedIn(
-            label=parts[0],
-            number="",
-            file="_".join(parts[2:]),
-            order=place,
-            late=None,
-            submitted=stamps.get(parts[0]),
-            member=member,
-        )
-        for parts, member in files
-    ]
+    faults = [f"{_path(member)}: in no folder of an assignment" for parts, member in top if len(parts) < 3]
+    stamps, files = {}, []
+    for parts, member in inside:
+        if parts[1:] == (wanted[0], STAMP):
+            stamps[parts[0]], fault = _stamp(parts[0], member)
+            faults += fault
+        elif parts[1] == wanted[0]:
+            files.append((parts, member))
+    about = [{"name": parts[0], "file": "_".join(parts[2:]), "submitted": stamps.get(parts[0])} for parts, _ in files]
+    return [_made(member, one, place) for (_, member), one in zip(files, about, strict=True)], faults
 
 
 def _stamp(student, member):
-    text = member.read()[:200].decode("utf-8", "replace").strip()
+    """(time, sentences): one student's damaged file stops nobody else."""
     try:
-        return time_of(text, UTC)  # nbgrader takes a time without a zone as UTC
+        text = member.read()[:200].decode("utf-8", "replace").strip()
+        return time_of(text, UTC), []  # nbgrader takes a time without a zone as UTC
     except ValueError as error:
-        raise ValueError(f"{student}: {STAMP}: {error}") from None
+        return None, [f"{student}: {STAMP}: {error}: when it came is not known"]
 
 
 def time_of(text, without=None):

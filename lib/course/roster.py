@@ -4,7 +4,7 @@ import csv
 import hashlib
 import hmac
 import io
-import re
+import unicodedata
 from dataclasses import dataclass, field, fields
 
 from lib import check
@@ -64,7 +64,7 @@ class Roster:
         if self.secret and len(self.secret) < SHORTEST_SECRET:
             raise ValueError(f"secret: at least {SHORTEST_SECRET} characters, so that nobody finds it by trying")
         for name in ("student", "canvas_id", "moodle_id", "email"):
-            _refuse_twice(name, [getattr(one, name).casefold() for one in self.students])
+            _refuse_twice(name, [_folded(getattr(one, name)) for one in self.students])
 
     def key(self, student):
         """What records call a student: the name on the roster, or a pseudonym where there is a secret.
@@ -84,10 +84,11 @@ class Roster:
 
         Args:
             name: of a column.
-            value: text, compared without regard to case.
+            value: text, compared without regard to case, and to how accents are written.
         """
         check.text(name=name, value=value)
-        found = [one for one in self.students if value and getattr(one, name).casefold() == value.casefold()]
+        wanted = _folded(value)
+        found = [one for one in self.students if value and _folded(getattr(one, name)) == wanted]
         return found[0] if len(found) == 1 else None
 
     def by_name(self, full_name):
@@ -101,13 +102,53 @@ class Roster:
         return found[0] if len(found) == 1 else None
 
 
+def composed(name):
+    """A name with its accents in the letters: some systems write them beside, and the two look the same.
+
+    Args:
+        name: text.
+
+    Source: Unicode Standard Annex 15, form C.
+
+    >>> composed("Jose\u0301") == "Jos\u00e9"
+    True
+    """
+    check.text(name=name)
+    return unicodedata.normalize("NFC", name)
+
+
+def is_letter(mark):
+    """Whether a character belongs to a word: a letter, a digit, or a mark that a letter carries, as vowels of Thai.
+
+    Args:
+        mark: one character.
+    """
+    return mark.isalnum() or unicodedata.category(mark)[0] == "M"
+
+
+def words(name):
+    """The words of a name, without regard to case and to how accents are written.
+
+    Args:
+        name: text.
+
+    >>> words("O'Neill, Sea\u0301n") == ["o", "neill", "se\u00e1n"]
+    True
+    """
+    check.text(name=name)
+    return "".join(mark if is_letter(mark) else " " for mark in _folded(name)).split()
+
+
+def _folded(name):
+    return composed(composed(name).casefold())
+
+
 def _spellings(name):
     """A name's letters, first name first and last name first."""
     last, comma, first = name.partition(",")
-    words = f"{first} {last}".split() if comma else name.split()
-    letters = [re.sub(r"\W", "", word.casefold()) for word in words]
+    letters = ["".join(words(word)) for word in (f"{first} {last}" if comma else name).split()]
     if comma:
-        return {"".join(letters), re.sub(r"\W", "", name.casefold())} - {""}
+        return {"".join(letters), "".join(words(name))} - {""}
     return {"".join(letters[cut:] + letters[:cut]) for cut in (0, 1, -1)} - {""}
 
 
@@ -153,7 +194,7 @@ def read_roster(path, secret=""):
     for number, row in enumerate(rows[1:], 2):
         cells = {name: cell.strip() for name, cell in zip(columns, row, strict=False) if name in known}
         try:
-            students.append(Student(**cells | {"extra_days": _days(cells.get("extra_days", ""))}))
+            students.append(Student(**{"student": ""} | cells | {"extra_days": _days(cells.get("extra_days", ""))}))
         except ValueError as error:
             raise ValueError(f"{path}, row {number}: {error}") from None
     try:
