@@ -20,7 +20,8 @@ from lib.course.collect import STRANGERS, collect, read_collected
 from lib.course.decisions import Late, read_decisions
 from lib.course.downloads import handed_in, time_of
 from lib.course.roster import Roster, Student, pseudonym, read_roster
-from lib.course.scores import scores, scores_csv
+from lib.course.scores import scores
+from lib.course.sheet import scores_csv
 from lib.grading import results
 from lib.grading.submissions import submissions
 from tests.course_class import ADA, BOB, CLASS, new_results, record, refused, run

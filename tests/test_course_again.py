@@ -10,7 +10,8 @@ from lib.course.decisions import read_decisions
 from lib.course.feedback import write_feedback
 from lib.course.regrade import regrade, write
 from lib.course.roster import pseudonym
-from lib.course.scores import scores, scores_csv
+from lib.course.scores import scores
+from lib.course.sheet import scores_csv
 from lib.course.similar import GRAM, WINDOW, alike, fingerprints, tokens
 from lib.exercises import QUESTIONS, assignment
 from lib.exercises.masters import master

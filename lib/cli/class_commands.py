@@ -75,7 +75,7 @@ def scores(context, results, output, as_json, **how):
     \b
     handbook course scores results --roster roster.csv --decisions decisions.toml --collected submitted
     """
-    from lib.course.scores import scores_csv
+    from lib.course.sheet import scores_csv
     from lib.whole_files import write_text
 
     found, strangers = scores_of(results, **how)
@@ -122,6 +122,7 @@ def gradebook(context, results, export, output, column, scale, as_json, **how):
     """Fill scores into an exported gradebook.
 
     Of Canvas or Moodle; its ids and all other cells stay as they are. Exits with 1 if somebody with a score has no row.
+    Who is on the roster and handed nothing in has 0 points.
 
     \b
     handbook course gradebook results export.csv -o filled.csv --roster roster.csv --column 4711
@@ -146,6 +147,8 @@ def gradebook(context, results, export, output, column, scale, as_json, **how):
         click.echo(f"not in the gradebook: {student}", err=True)
     for student in filled.without_score:
         click.echo(f"without a score: {student}", err=True)
+    if filled.without_row and how["roster"] is None:
+        click.echo("whose row is whose: --roster FILE.CSV says it, where the records do not", err=True)
     told_strangers(context, strangers)
     context.exit(1 if filled.without_row else 0)
 
@@ -270,12 +273,14 @@ def roster_of(path, pseudonyms):
 
 def scores_of(results, roster, decisions, collected, pseudonyms, section):
     """(scores, students without a row) of a results folder, in the words of the command."""
-    from lib.course.decisions import read_decisions
+    from lib.course.decisions import Late, read_decisions
     from lib.course.scores import scores as join
 
     with refusals():
         decided = read_decisions(decisions) if decisions else None
         found, strangers = join(results, decided, roster_of(roster, pseudonyms), collected)
+        if decided and not collected and (decided.due or decided.extensions or decided.late != Late()):
+            raise ValueError(f"{decisions}: due times or a price of lateness: --collected DIR says what came when")
         sections = {one.section for one in found}
         if section is not None and section not in sections:
             raise ValueError(f"--section {section}: one of {check.listed(sorted(sections))}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from lib import check
 from lib.course import collect, feedback
 from lib.course.collect import student_of
-from lib.course.scores import safe_cell
+from lib.course.sheet import safe_cell
 from lib.grading import record, results
 from lib.grading.record import file_name
 from lib.whole_files import read_text, write_text

@@ -6,9 +6,11 @@ grade) and `grade/export/txt` (First name, ..., Email address, a column for each
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from lib import check
+from lib.course.scores import hundredths
 from lib.whole_files import read_text
 
 _POSSIBLE = "points possible"
@@ -83,7 +85,8 @@ def fill(path, found, roster=None, column=None, scale=False):
     Args:
         path: of the export.
         found: of `Score`.
-        roster: a `Roster`, which knows the ids of the gradebook; None if the records carry them.
+        roster: a `Roster`, which knows the ids of the gradebook; None if the records carry them: a login, or the
+            number that a download of Canvas or Moodle has behind the name.
         column: its name, or the number in brackets behind it; None where there is one alone.
         scale: whether points are converted where the gradebook has another maximum.
 
@@ -108,12 +111,13 @@ def _fill(text, found, roster, column, scale):
     first = next((n for n, row in enumerate(rows) if plain(row[0]).strip().lower() == _POSSIBLE), 0)
     limit = _limit(rows, names, form, first, place)
     by_key = {score.student: score for score in found}
+    known = {name: name for name in by_key} | ({} if roster else _by_number(by_key))
     done, kept, lacking = [], [], []
     for row in rows[1:]:
         own = [plain(cell) for cell in row[:-1]]
         if len(own) <= place or not any(cell for name, cell in zip(names, own, strict=False) if name in keys):
             continue  # of nobody: points possible, what is hidden, an empty line
-        student = _whose(own, names, keys, roster, by_key)
+        student = _whose(own, names, keys, roster, known)
         if student is None:
             lacking.append(own[0])
         elif own[place].strip().upper() in _KEPT:
@@ -181,7 +185,14 @@ def _limit(rows, names, form, first, place):
     return "" if top is None or len(rows) < 2 or len(rows[1]) <= top else plain(rows[1][top])
 
 
-def _whose(own, names, keys, roster, by_key):
+def _by_number(students):
+    """What a download of Canvas or Moodle calls NAME_NUMBER, by the number; of two with the same neither."""
+    numbered = [(name.rpartition("_")[2], name) for name in students if re.search(r"_\d+$", name)]
+    counts = Counter(number for number, _ in numbered)
+    return {number: name for number, name in numbered if counts[number] == 1}
+
+
+def _whose(own, names, keys, roster, known):
     for name, column in keys.items():
         value = own[names.index(name)].strip() if name in names else ""
         if name == "Identifier":
@@ -189,8 +200,8 @@ def _whose(own, names, keys, roster, by_key):
         if roster is not None:
             student = roster.by(column, value)
             value = roster.key(student.student) if student else ""
-        if value in by_key:
-            return value
+        if value in known and (value == known[value] or column in ("canvas_id", "moodle_id")):
+            return known[value]
     return None
 
 
@@ -200,5 +211,5 @@ def _cell(score, limit, scale, mark):
     if most != score.max_points and not scale:
         raise ValueError(f"{most:g} points at most there, {score.max_points:g} here: --scale converts them")
     points = score.points if most == score.max_points else score.points * most / (score.max_points or 1)
-    text = f"{points:.2f}".replace(".", "," if has_comma else ".")
+    text = f"{hundredths(points):.2f}".replace(".", "," if has_comma else ".")
     return f'"{text}"' if mark in text else text

@@ -1,9 +1,8 @@
 """Scores: what was graded, what people decided, and when it came, joined anew each time. Nothing here is stored."""
 
-import csv
-import io
 import json
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lib import check
@@ -14,7 +13,7 @@ from lib.grading import results
 from lib.grading.record import ABOUT, Record
 from lib.whole_files import read_text
 
-_RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
+UNKNOWN = "When it came is not known; taken as in time."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +71,7 @@ class Score:
     @property
     def points(self):
         """Reached, after decisions and lateness, to a hundredth."""
-        return round(sum(one.points for one in self.questions) * self.share_kept, 2)
+        return hundredths(sum(one.points for one in self.questions) * self.share_kept)
 
     @property
     def max_points(self):
@@ -85,6 +84,19 @@ class Score:
         about = {name: getattr(self, name) for name in ("student", "section", "group", "points", "max_points")}
         about |= {"days_late": self.days_late, "notes": list(self.notes)}
         return about | {"questions": [asdict(one) for one in self.questions]}
+
+
+def hundredths(points):
+    """Points to a hundredth, halves upwards, as they are rounded by hand; of floats 1.275 is a little less than that.
+
+    Args:
+        points: >= 0.
+
+    >>> hundredths(1.5 * 0.85), round(1.5 * 0.85, 2)
+    (1.28, 1.27)
+    """
+    check.non_negative(points=points)
+    return math.floor(points * 100 + 0.5 + 1e-6) / 100
 
 
 def about(folder):
@@ -169,7 +181,7 @@ def _score(student, roster, decisions, attempts):
     about = {"student": roster.key(student.student), "section": student.section, "group": student.group}
     mine = _own_or_group(student, roster, decisions, attempts)
     if not mine:
-        questions = _nothing(decisions, attempts)
+        questions = _nothing(student, decisions, attempts)
         return Score(**about, record=None, questions=questions, notes=("Nothing was handed in.",))
     made = [_of_attempt(about, student, decisions, *attempt) for attempt in mine]
     return max(made, key=lambda score: score.points) if decisions.attempts == "best" else made[-1]
@@ -194,11 +206,13 @@ def _in_order(mine):
     return sorted(mine, key=when)
 
 
-def _nothing(decisions, attempts):
+def _nothing(student, decisions, attempts):
+    """Of who handed nothing in: points by hand count, and what was given to those who handed something in does not."""
     records = [attempt[0] for mine in attempts.values() for attempt in mine]
-    questions = records[0].questions if records else ()
-    kept = [one for one in questions if decisions.questions.get(one.name, {}).get("decision") != "void"]
-    return tuple(QuestionScore(name=one.name, points=0, max_points=one.max_points, graded_points=0) for one in kept)
+    given = decisions.manual.get(student.student, {})
+    void = {name: one for name, one in decisions.questions.items() if one["decision"] == "void"}
+    asked = [replace(one, points=0) for one in (records[0].questions if records else ())]
+    return tuple(_question(one, void.get(one.name), given.get(one.name)) for one in asked)
 
 
 def _of_attempt(about, student, decisions, record, known):
@@ -209,7 +223,7 @@ def _of_attempt(about, student, decisions, record, known):
     days, notes = _lateness(student, decisions, known)
     share = decisions.late.share_kept(days)
     if share < 1:
-        notes = (*notes, f"{_days(days)} late: {share:.0%} of the points count.")
+        notes = (*notes, f"{_days(days)} late: {share * 100:g}% of the points count.")
     return Score(**about, record=record, questions=questions, days_late=days, share_kept=share, notes=notes)
 
 
@@ -237,7 +251,7 @@ def _lateness(student, decisions, known):
     if submitted and due:
         return decisions.late.days(submitted, due), ()
     if not known.get("late"):
-        return 0, ()
+        return 0, (UNKNOWN,) if due and known.get("late") is None else ()
     if student.student in decisions.extensions or student.extra_days:
         return 0, ("Marked as late, without a time; more time was granted, so it is taken as in time.",)
     return decisions.late.days_without_time, ("Marked as late, without a time.",)
@@ -245,44 +259,3 @@ def _lateness(student, decisions, known):
 
 def _days(days):
     return f"{days} day{'' if days == 1 else 's'}"
-
-
-def scores_csv(found):
-    """Scores as CSV text: a row for each student, a column for each question.
-
-    No cell is read as a formula by a spreadsheet: one that could be has an apostrophe before it.
-
-    Args:
-        found: of `Score`.
-
-    Source: OWASP, CSV Injection.
-    """
-    names = list(dict.fromkeys(one.name for score in found for one in score.questions))
-    file = io.StringIO()
-    rows = csv.writer(file, lineterminator="\n")
-    rows.writerow(["student", "section", "group", "points", "max_points", "days_late", *names, "notes"])
-    for score in found:
-        points = {one.name: f"{one.points:g}" for one in score.questions}
-        head = [
-            score.student,
-            score.section,
-            score.group,
-            f"{score.points:g}",
-            f"{score.max_points:g}",
-            score.days_late,
-        ]
-        cells = [*head, *(points.get(name, "") for name in names), " ".join(score.notes)]
-        rows.writerow([safe_cell(cell) for cell in cells])
-    return file.getvalue()
-
-
-def safe_cell(cell):
-    """A cell that no spreadsheet reads as a formula.
-
-    Args:
-        cell: text or a number.
-
-    >>> safe_cell("=1+1"), safe_cell(-1)
-    ("'=1+1", -1)
-    """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_RISKY) else cell
