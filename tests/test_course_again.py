@@ -247,3 +247,45 @@ def test_a_pseudonym_is_forgotten_by_the_name_on_the_roster(tmp_path):
     words = ("--roster", tmp_path / "r.csv", "--pseudonyms", tmp_path / "secret.txt", "--json")
     assert len(json.loads(run("forget", "ada", folder, *words).stdout)["removed"]) == 1
     assert results.read_all(folder) == {}
+
+
+def test_what_a_killed_run_left_of_a_student_is_removed_too(places, tmp_path):
+    """Files that were being written are hidden, and begin with the name that they were to have."""
+    left = ["in/.ada#3.a1b2c3d4/hw.py", "out/.ada.json.abcdefgh", "pages/.ada.html.abcd_123"]
+    other = ["in/.adam.a1b2c3d4/hw.py", "out/.bob.json.abcdefgh"]
+    for name in (*left, *other):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("ada" if name in left else "")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "in/ada#2/hw-1.py").unlink()
+    (tmp_path / "in/ada#2").rmdir()
+    (tmp_path / "in/ada#2").symlink_to(tmp_path / "elsewhere")
+    assert run("forget", "ada", *places).exit_code == 0
+    assert not [name for name in left if (tmp_path / name).exists()]
+    assert all((tmp_path / name).exists() for name in (*other, "elsewhere"))
+    assert not [path for path in tmp_path.rglob("*ada*") if "dl" not in path.parts and "adam" not in path.name]
+
+
+def test_what_was_kept_aside_is_forgotten_by_its_own_name(tmp_path):
+    (tmp_path / "dl").mkdir()
+    for name in ("dee", "lovelaceada_1234_1_hw"):
+        (tmp_path / f"dl/{name}.py").write_text("x")
+    collect([f"{tmp_path / 'dl'}"], f"{tmp_path / 'in'}", CLASS, form="plain")
+    done = run("forget", "dee", tmp_path / "in")
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (0, f"removed: {tmp_path / 'in/_not_on_the_roster/dee'}")
+    assert not list(tmp_path.glob("in/**/dee*"))
+
+
+def test_under_a_pseudonym_no_file_is_called_as_its_student_called_it(tmp_path):
+    """What students call their files often holds their name, and the record tells which file was graded."""
+    (tmp_path / "dl").mkdir()
+    for name in ("Ada Lovelace's answers.py", "lovelace_notes.py"):
+        (tmp_path / f"dl/lovelaceada_1234_1_{name}").write_text("def train_flops(n_params, n_tokens): return 0")
+    hidden = replace(CLASS, secret=SECRET)
+    collect([f"{tmp_path / 'dl'}"], f"{tmp_path / 'in'}", hidden)
+    batch.prepare(f"{tmp_path / 'out'}", course())
+    batch.grade(submissions(f"{tmp_path / 'in'}"), f"{tmp_path / 'out'}", course())
+    made = [path for path in tmp_path.rglob("*") if "dl" not in path.parts]
+    assert {path.name for path in made if path.suffix == ".py"} == {"1.py", "2.py"}
+    told = " ".join([*(path.name for path in made), *(path.read_text() for path in made if path.suffix == ".json")])
+    assert "lovelace" not in told.lower()

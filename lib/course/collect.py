@@ -110,7 +110,7 @@ def collect(downloads, folder, roster=None, attempts="latest", times=None, form=
         made = _versions(mine) if attempts == "best" else _versions(mine)[-1:]
         stale = [old for old in before["students"] if student_of(old) == key]
         for name, version in _named(key, made):
-            faults += _written(Path(folder) / name, version)
+            faults += _written(Path(folder) / name, version, is_hidden=bool(roster and roster.secret))
             students[name] = _known(version, stamps.get(key) if version is made[-1] else None)  # the last one's time
         _remove(folder, [old for old in stale if old not in students])
     for label, mine in strangers.items():
@@ -212,16 +212,21 @@ def _known(version, stamp):
     return {"late": any(late) if late else None, "submitted": submitted.isoformat() if submitted else None}
 
 
-def _written(folder, version):
-    """Put the files of an attempt into its folder, all at once; sentences about those that could not be taken."""
+def _written(folder, version, is_hidden=False):
+    """Put the files of an attempt into its folder, all at once; sentences about those that could not be taken.
+
+    Under a pseudonym files are numbered: their names are the students' own, and often hold theirs.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside, faults = tempfile.mkdtemp(prefix=f".{folder.name[:40]}.", dir=folder.parent), []
     os.chmod(beside, 0o755)
-    for one in version:
-        if Path(one.file).suffix.lower() not in SUFFIXES:
+    for number, one in enumerate(version, 1):
+        suffix = Path(one.file).suffix.lower()
+        if suffix not in SUFFIXES:
             continue
         try:
-            (Path(beside) / folder_name(one.file)).write_bytes(one.member.read())
+            name = f"{number}{suffix}" if is_hidden else folder_name(one.file)
+            (Path(beside) / name).write_bytes(one.member.read())
         except ValueError as error:
             faults.append(f"{folder.name}: {one.file} {error}")
     _remove(folder.parent, [folder.name])

@@ -17,11 +17,13 @@ from lib.grading.record import file_name
 from lib.whole_files import read_text, write_text
 
 KINDS = {record.ABOUT: "results", collect.ABOUT: "submitted", feedback.ABOUT: "feedback"}
+TAIL = 9  # a dot, and what `tempfile` puts behind the name of a file that is being written
 BEYOND = (
     "the downloads, and what the learning platform itself holds",
     "rows of the roster, of decisions and of times: people keep those files",
     "gradebooks that were filled, and what was imported from them",
-    "what collect kept aside because it was on no roster",
+    "what collect kept aside under another name, because it was on no roster",
+    "names that stand within files, and in archives that students packed",
     "folders that were not named here, copies and backups",
     "pages of a group's other members, if they were made from this student's submission",
 )
@@ -83,22 +85,34 @@ def _plan(place, names):
     """(what is told, what is done) for everything in a place that is a student's."""
     kind = _kind(place)
     if kind == "results":
-        mine = [key for key in results.read_all(place) if student_of(key) in names]
-        paths = [Path(place) / file_name(key) for key in mine]
-        return [(f"{path}", path.unlink) for path in paths]
+        mine = [file_name(key) for key in results.read_all(place) if student_of(key) in names]
+        return _removals(place, mine, {file_name(name) for name in names} - {*mine})
     if kind == "feedback":
         stems = [file_name(name).removesuffix(".json") for name in sorted(names)]
-        paths = [Path(place) / f"{stem}{suffix}" for stem in stems for suffix in (".html", ".md")]
-        return [(f"{path}", path.unlink) for path in paths if path.exists()]
+        return _removals(place, [f"{stem}{suffix}" for stem in stems for suffix in (".html", ".md")])
     return _of_submitted(place, names) if kind == "submitted" else _of_scores(place, names)
+
+
+def _removals(place, wanted, others=()):
+    """Files and folders of these names, and what a run that was killed left of them: hidden, with a tail."""
+    starts = {name[:40] for name in (*wanted, *others)}  # as `collect` and `lib.whole_files` begin them
+    left = [path for path in sorted(Path(place).glob(".*")) if student_of(path.name[1:-TAIL]) in starts]
+    found = [path for path in (*(Path(place) / name for name in wanted), *left) if os.path.lexists(path)]
+    return [(f"{path}", lambda path=path: _remove(path)) for path in found]
+
+
+def _remove(path):
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def _of_submitted(place, names):
     path = Path(place) / collect.ABOUT
     about = json.loads(read_text(f"{path}"))
     mine = sorted(key for key in collect.read_collected(place) if student_of(key) in names)
-    folders = [Path(place) / key for key in mine]
-    plan = [(f"{folder}", lambda folder=folder: shutil.rmtree(folder)) for folder in folders if folder.is_dir()]
+    plan = _removals(place, mine, names) + _removals(Path(place) / collect.STRANGERS, sorted(names))
     if mine:
         left = about | {"students": {key: one for key, one in about["students"].items() if key not in mine}}
         text = json.dumps(left, indent=1) + "\n"
