@@ -216,3 +216,10 @@ def test_what_is_kept_aside_has_its_name(tmp_path):
     assert found.strangers == ("dee",)
     assert tree(tmp_path / "in") == {f"{STRANGERS}/dee/dee.py": "x"}
     assert json.loads((tmp_path / "in/collected.json").read_text())["students"] == {}
+
+
+def test_a_student_called_as_our_own_list_stops_nobody(tmp_path):
+    found = collect([written(tmp_path / "dl", {"collected.json.py": "x", "ada.py": "y"})], f"{tmp_path / 'in'}")
+    assert len(found.students) == 2
+    assert set(read_collected(f"{tmp_path / 'in'}")) == set(found.students)
+    assert [one.student for one in submissions(f"{tmp_path / 'in'}")] == list(found.students)

@@ -61,7 +61,7 @@ def student_of(key):
 
 
 def folder_name(name):
-    """A name that is that of one file in one folder, on any system; different ones stay different.
+    """A name that is that of one file in one folder, on any system, and not `ABOUT`; different ones stay different.
 
     Args:
         name: any text, such as a student's.
@@ -73,7 +73,7 @@ def folder_name(name):
     suffix = Path(name).suffix if len(Path(name).suffix) <= 10 else ""
     clean = "".join(mark if is_letter(mark) or mark in "_.@+ -" else "-" for mark in composed(name))
     clean = re.sub(r"^[._]+|[. ]+$", "-", clean)
-    if clean == name and len(name.encode()) <= 120:
+    if clean == name and name.casefold() != ABOUT and len(name.encode()) <= 120:
         return name
     mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{clean.removesuffix(suffix)[:40]}-{mark}{suffix if suffix in clean else ''}"
