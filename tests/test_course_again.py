@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lib.course.collect import collect
+from lib.course.collect import collect, student_of
 from lib.course.decisions import read_decisions
 from lib.course.feedback import write_feedback
 from lib.course.regrade import regrade, write
@@ -167,6 +167,13 @@ def test_starter_code_and_what_everybody_writes_say_nothing():
     assert len(alike(many, common=12)) == 66
 
 
+def test_many_attempts_of_one_student_do_not_make_a_passage_common():
+    """Whoever hands a copy in eleven times is found as well as who does so once."""
+    many = {f"eve#{number}": f"{LONG}\n# {number}" for number in range(1, 12)}
+    found = alike(sources(ada=LONG, **many))
+    assert {(one.first, student_of(one.second), one.share) for one in found} == {("ada", "eve", 1.0)}
+
+
 def test_the_same_file_is_told_and_an_untouched_one_is_not(tmp_path):
     (tmp_path / "in").mkdir()
     handed_out = "\n".join(text for kind, text in student_cells(master(assignment("start"))) if kind == "code")
@@ -189,6 +196,7 @@ def test_the_same_file_is_told_and_an_untouched_one_is_not(tmp_path):
     assert "not read: fay" in done.stderr
     assert json.loads(run("similar", tmp_path / "in", "--assignment", "start", "--json").stdout)["not_read"] == ["fay"]
     assert "no folder with submissions" in refused("similar", tmp_path / "no", "--assignment", "start")
+    assert "common = 1: 2 students" in refused("similar", tmp_path / "in", "--assignment", "start", "--common", 1)
 
 
 def test_code_that_is_no_python_has_tokens_too():

@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from lib.cli import main
+from lib.course.decisions import read_decisions
+from lib.course.roster import read_roster
 from lib.exercises import ASSIGNMENTS, assignment, cases, judge
 from lib.exercises.questions import PARTS
 from lib.grading import release
@@ -52,11 +54,24 @@ def test_every_command_of_the_page_runs_one_after_another(text, jail, tmp_path, 
     handed_in = release.files(assignment("start"))["start.ipynb"]
     (tmp_path / "downloads/ada.ipynb").write_text(handed_in)
     (tmp_path / "export.csv").write_text(GRADEBOOK)
+    for name, kind in (("roster.csv", "text"), ("decisions.toml", "toml")):
+        (tmp_path / name).write_text(re.search(rf"(?ms)^```{kind}\n(.*?)^```", text)[1])
     commands = "".join(re.findall(r"(?ms)^```sh\n(.*?)^```", text)).splitlines()
     assert len(commands) > 8
     for command in commands:
         succeeds, said = (True, "") if command in NOT_HERE else done(command)
         assert succeeds, f"{command}: {said}"
+
+
+def test_the_pages_roster_and_decisions_say_what_they_seem_to(text, tmp_path):
+    for kind in ("text", "toml"):
+        (tmp_path / kind).write_text(re.search(rf"(?ms)^```{kind}\n(.*?)^```", text)[1])
+    found, decided = read_roster(f"{tmp_path / 'text'}"), read_decisions(f"{tmp_path / 'toml'}")
+    assert found.by("canvas_id", "101") == found.by("moodle_id", "77") == found.by_name("lovelaceada")
+    assert (found.by("student", "bob").extra_days, decided.late.share_kept(1)) == (2, 0.9)
+    questions = {one.name: one.points for one in assignment(decided.assignment).questions}
+    assert {*decided.questions, *decided.manual["ada"]} <= questions.keys()
+    assert decided.manual["ada"]["run_in_time"]["points"] <= questions["run_in_time"]
 
 
 def test_setting_up_takes_five_commands(text):

@@ -112,21 +112,26 @@ def alike(sources, starter="", share=0.5, common=COMMON):
     """Pairs of submissions that share much of their code.
 
     Args:
-        sources: dict from a student to a `Source`.
+        sources: dict from a submission's key to a `Source`; attempts of one student make no pair.
         starter: code that was handed out; what is in it does not count.
         share: of the shorter one's fingerprints that must be shared, 0 to 1.
-        common: a fingerprint that more students have does not count, >= 2.
+        common: a fingerprint that more students have does not count, >= 2; attempts of one count once.
 
     Returns:
         A list of `Pair`, those with the largest share first.
+
+    Raises:
+        ValueError: for a share or a number that is out of its range.
     """
     check.instance(dict, sources=sources)
     check.share(share=share)
     check.integer(common=common)
+    if common < 2:
+        raise ValueError(f"common = {common}: 2 students or more: what one alone has is shared with nobody")
     given = fingerprints(starter)
     prints = {student: fingerprints("\n".join(source.cells)) - given for student, source in sources.items()}
     same = _same_files({student: source for student, source in sources.items() if prints[student]})
-    counts = Counter(mark for marks in prints.values() for mark in marks)
+    counts = Counter(mark for marks in _of_students(prints) for mark in marks)
     prints = {student: {mark for mark in marks if counts[mark] <= common} for student, marks in prints.items()}
     pairs = Counter()
     holders = {}
@@ -135,7 +140,8 @@ def alike(sources, starter="", share=0.5, common=COMMON):
             holders.setdefault(mark, []).append(student)
     for students in holders.values():
         pairs.update(combinations(students, 2))
-    found = [_pair(pair, pairs[pair], prints, pair in same) for pair in sorted(pairs.keys() | same)]
+    of_two = [pair for pair in sorted(pairs.keys() | same) if student_of(pair[0]) != student_of(pair[1])]
+    found = [_pair(pair, pairs[pair], prints, pair in same) for pair in of_two]
     kept = [pair for pair in found if pair.share >= share or pair.same_file]
     return sorted(kept, key=lambda pair: (-pair.same_file, -pair.share, -pair.shared, pair.first, pair.second))
 
@@ -160,8 +166,15 @@ def similar_submissions(folder, assignment, share=0.5, common=COMMON):
         except UnreadableError:
             left.append(submission.student)
     handed_out = [cell for kind, cell in student_cells(master(chosen)) if kind == "code"]
-    found = alike(sources, "\n".join(handed_out), share, common)
-    return [pair for pair in found if student_of(pair.first) != student_of(pair.second)], left
+    return alike(sources, "\n".join(handed_out), share, common), left
+
+
+def _of_students(prints):
+    """The fingerprints of each student, in whichever attempt."""
+    by_student = {}
+    for key, marks in prints.items():
+        by_student.setdefault(student_of(key), set()).update(marks)
+    return by_student.values()
 
 
 def _same_files(sources):
