@@ -10,8 +10,9 @@ from lib.course.archives import Member
 from lib.course.collect import collect, folder_name, read_collected
 from lib.course.downloads import form_of
 from lib.course.roster import Roster, Student
+from lib.course.scores import scores
 from lib.grading.submissions import submissions
-from tests.course_class import ADA, BOB, CLASS, refused, run
+from tests.course_class import ADA, BOB, CLASS, new_results, record, refused, run
 from tests.test_course import STRANGERS, tree, zipped
 
 
@@ -223,3 +224,33 @@ def test_a_student_called_as_our_own_list_stops_nobody(tmp_path):
     assert len(found.students) == 2
     assert set(read_collected(f"{tmp_path / 'in'}")) == set(found.students)
     assert [one.student for one in submissions(f"{tmp_path / 'in'}")] == list(found.students)
+
+
+# Archives
+
+
+@pytest.mark.parametrize("name", ["Núñez José_7_assignsubmission_file/Año.py", "สมชาย_7_assignsubmission_file/h.py"])
+def test_names_of_an_archive_made_on_a_mac_are_read(tmp_path, name):
+    """They are UTF-8 without the bit that says so, and would be taken for code page 437."""
+    ascii_name = "x" * (len(name.encode()) - 1) + "y"
+    zipped(tmp_path / "m.zip", {ascii_name: "mine"})
+    packed = (tmp_path / "m.zip").read_bytes()
+    (tmp_path / "m.zip").write_bytes(packed.replace(ascii_name.encode(), name.encode()))
+    assert packed.count(ascii_name.encode()) == 2
+    found = collect([f"{tmp_path / 'm.zip'}"], f"{tmp_path / 'in'}")
+    assert list(tree(tmp_path / "in")) == [name.replace("_assignsubmission_file", "")]
+    assert found.faults == ()
+
+
+def test_what_could_not_be_taken_is_told_to_the_student(tmp_path, monkeypatch):
+    """Otherwise the page would say that there is no notebook, to somebody who handed one in."""
+    monkeypatch.setattr("lib.course.archives.LARGEST", 10)
+    folder = written(tmp_path / "dl", {"lovelaceada_1234_1_ada_hw.py": "x" * 20})
+    found = collect([folder], f"{tmp_path / 'in'}", CLASS)
+    why = "ada_hw.py is no ordinary file of at most 10 bytes"
+    assert (found.faults, found.students["ada"]["not_taken"]) == ((f"ada: {why}",), [why])
+    results = new_results(tmp_path / "out", record("ada", 0, 0))
+    ((score, *_), _) = scores(f"{results}", roster=CLASS, collected=f"{tmp_path / 'in'}")
+    assert score.notes == (f"Not taken: {why}.",)
+    collect([folder], f"{tmp_path / 'hidden'}", replace(CLASS, secret="a secret of some length"))
+    assert "ada_hw" not in (tmp_path / "hidden/collected.json").read_text()

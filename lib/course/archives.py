@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lib import check
-from lib.grading.submissions import LARGEST, LARGEST_DIRECTORY, LEFT_OUT, shown
+from lib.grading.submissions import LARGEST, LARGEST_DIRECTORY, LEFT_OUT, member_name, shown
 
 MOST_BYTES = 10_000_000_000  # that all files of a download say they have, unpacked
 MOST_MEMBERS = 20_000
@@ -96,7 +96,7 @@ def _of_archive(path):
     if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
         raise ValueError(f"{path}: more than {MOST_MEMBERS:,} files, or {MOST_BYTES:,} bytes when unpacked")
     for info in infos:
-        parts = [part for part in info.filename.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+        parts = [part for part in member_name(info).replace("\\", "/").split("/") if part not in ("", ".", "..")]
         if parts and all(map(_is_wanted, parts)):
             yield Member(parts=tuple(map(shown, parts)), read=_unzipper(archive, info))
 

@@ -31,7 +31,8 @@ class Collected:
 
     Args:
         form: one of `lib.course.downloads.FORMS`.
-        students: dict from the key of each submission to what is known of it: "late" and "submitted".
+        students: dict from the key of each submission to what is known of it: "late", "submitted", and sentences
+            about files that were "not_taken".
         strangers: what the download calls those who are not on the roster.
         faults: sentences about files that could not be taken.
     """
@@ -110,11 +111,14 @@ def collect(downloads, folder, roster=None, attempts="latest", times=None, form=
         made = _versions(mine) if attempts == "best" else _versions(mine)[-1:]
         stale = [old for old in before["students"] if student_of(old) == key]
         for name, version in _named(key, made):
-            faults += _written(Path(folder) / name, version, is_hidden=bool(roster and roster.secret))
-            students[name] = _known(version, stamps.get(key) if version is made[-1] else None)  # the last one's time
+            left = _written(Path(folder) / name, version, is_hidden=bool(roster and roster.secret))
+            faults += [f"{name}: {words}" for words in left]
+            stamp = stamps.get(key) if version is made[-1] else None  # the last one's time
+            students[name] = _known(version, stamp) | {"not_taken": left}
         _remove(folder, [old for old in stale if old not in students])
     for label, mine in strangers.items():
-        faults += _written(Path(folder) / STRANGERS / folder_name(label), _versions(mine)[-1])
+        left = _written(Path(folder) / STRANGERS / folder_name(label), _versions(mine)[-1])
+        faults += [f"{folder_name(label)}: {words}" for words in left]
     kept = {name: one for name, one in before["students"].items() if student_of(name) not in mine_by_key}
     about = {"format": FORMAT, "form": form, "students": kept | students}
     write_text(f"{Path(folder) / ABOUT}", json.dumps(about, indent=1) + "\n", replace=True)
@@ -122,7 +126,7 @@ def collect(downloads, folder, roster=None, attempts="latest", times=None, form=
 
 
 def read_collected(folder):
-    """What is known of each submission of a folder that `collect` wrote: dicts with "late" and "submitted".
+    """What is known of each submission of a folder that `collect` wrote: "late", "submitted", "not_taken".
 
     Args:
         folder: its path.
@@ -134,12 +138,14 @@ def read_collected(folder):
     if not (Path(folder) / ABOUT).exists():
         raise ValueError(f"{folder}: no {ABOUT} in it: not written by handbook course collect")
     try:
-        found = {key: (one.get("late"), one.get("submitted")) for key, one in _about(folder)["students"].items()}
-        return {
-            key: {"late": late, "submitted": time_of(time) if time else None} for key, (late, time) in found.items()
-        }
+        return {key: _read(**one) for key, one in _about(folder)["students"].items()}
     except TypeError as error:
         raise ValueError(f"{Path(folder) / ABOUT}: {error}") from None
+
+
+def _read(late=None, submitted=None, not_taken=()):
+    time = time_of(submitted) if submitted else None
+    return {"late": late, "submitted": time, "not_taken": tuple(map(str, not_taken))}
 
 
 def _about(folder):
@@ -224,11 +230,11 @@ def _written(folder, version, is_hidden=False):
         suffix = Path(one.file).suffix.lower()
         if suffix not in SUFFIXES:
             continue
+        name = f"{number}{suffix}" if is_hidden else folder_name(one.file)
         try:
-            name = f"{number}{suffix}" if is_hidden else folder_name(one.file)
             (Path(beside) / name).write_bytes(one.member.read())
         except ValueError as error:
-            faults.append(f"{folder.name}: {one.file} {error}")
+            faults.append(f"{name if is_hidden else one.file} {error}")
     _remove(folder.parent, [folder.name])
     os.replace(beside, folder)
     return faults

@@ -221,6 +221,7 @@ def _of_attempt(about, student, decisions, record, known):
         _question(one, decisions.questions.get(one.name), given.get(one.name)) for one in record.questions
     )
     days, notes = _lateness(student, decisions, known)
+    notes = (*notes, *(f"Not taken: {words}." for words in known.get("not_taken", ())))
     share = decisions.late.share_kept(days)
     if share < 1:
         notes = (*notes, f"{_days(days)} late: {share * 100:g}% of the points count.")

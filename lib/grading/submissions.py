@@ -126,6 +126,23 @@ def shown(name):
     return "".join(mark if mark.isprintable() else f"\\x{ord(mark):02x}" for mark in text)
 
 
+def member_name(info):
+    """The name of an archive's member. Archives made on a Mac hold UTF-8 and do not say so.
+
+    Args:
+        info: a `zipfile.ZipInfo`.
+
+    Source: PKWARE, APPNOTE.TXT 6.3.10, appendix D: without bit 11 a name is in code page 437.
+    """
+    check.instance(zipfile.ZipInfo, info=info)
+    if info.flag_bits & 0x800:
+        return info.filename
+    try:
+        return info.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
+
+
 def _inside(folder):
     paths = []
     for here, folders, files in os.walk(folder):
@@ -230,7 +247,7 @@ def _unzipped(name, raw, reading):
 
 
 def _base(member):
-    return member.filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return member_name(member).replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _is_source(member):
