@@ -254,3 +254,40 @@ def test_what_could_not_be_taken_is_told_to_the_student(tmp_path, monkeypatch):
     assert score.notes == (f"Not taken: {why}.",)
     collect([folder], f"{tmp_path / 'hidden'}", replace(CLASS, secret="a secret of some length"))
     assert "ada_hw" not in (tmp_path / "hidden/collected.json").read_text()
+
+
+# Once more
+
+
+def test_whoever_is_called_otherwise_now_does_not_stand_there_twice(tmp_path):
+    """Without a roster first, then with one, then under pseudonyms; Dee was on no roster at first."""
+    files = {"lovelaceada_1234_1_h.py": "1", "deed_9_2_h.py": "2", "raobob_1235_3_h.py": "3"}
+    archive, folder = zipped(tmp_path / "c.zip", files), f"{tmp_path / 'in'}"
+    collect([archive], folder)
+    collect([archive], folder, CLASS)
+    assert {name.split("/")[0] for name in tree(tmp_path / "in")} == {"ada", "bob", "deed_9", STRANGERS}
+    more = Roster(students=(*CLASS.students, Student(student="dee", canvas_id="9")))
+    collect([archive], folder, more)
+    assert {name.split("/")[0] for name in tree(tmp_path / "in")} == {"ada", "bob", "dee"}
+    assert set(read_collected(folder)) == {"ada", "bob", "dee"}
+    hidden = replace(more, secret="a secret of some length")
+    collect([archive], folder, hidden)
+    assert set(read_collected(folder)) == {hidden.key(name) for name in ("ada", "bob", "dee")}
+    assert {name.split("/")[0] for name in tree(tmp_path / "in")} == set(read_collected(folder))
+
+
+def test_a_run_that_was_stopped_is_run_again(tmp_path, monkeypatch):
+    archive, folder = zipped(tmp_path / "c.zip", {"a_1_1_h.py": "1", "b_2_2_h.py": "2"}), f"{tmp_path / 'in'}"
+
+    def stopped(info, *rest):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lib.course.collect._known", stopped)  # after the first student's folder
+        with pytest.raises(KeyboardInterrupt):
+            collect([archive], folder)
+        patch.setattr("lib.course.collect._filled", stopped)  # within one
+        with pytest.raises(KeyboardInterrupt):
+            collect([archive], folder)
+    assert {path.name for path in (tmp_path / "in").iterdir()} == {"a_1", "collected.json"}
+    assert list(collect([archive], folder).students) == ["a_1", "b_2"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lib import check
 from lib.course.downloads import downloads_of, form_of, handed_in, of_a_class, time_of
-from lib.course.owners import owners
+from lib.course.owners import label, owners
 from lib.course.roster import composed, csv_rows, is_letter
 from lib.grading.submissions import SUFFIXES
 from lib.whole_files import read_text, refuse_depth, write_text
@@ -105,24 +105,41 @@ def collect(downloads, folder, roster=None, attempts="latest", times=None, form=
     known, strangers = owners(files, roster)
     mine_by_key = {folder_name(key): mine for key, mine in known.items()}
     stamps = _times(times, roster, mine_by_key.keys()) if times else {}
+    former = _former(known, roster)
     os.makedirs(folder, exist_ok=True)
+    _write_about(folder, form, before["students"])  # first: a run that is stopped leaves a folder of ours
     students = {}
     for key, mine in mine_by_key.items():
         made = _versions(mine) if attempts == "best" else _versions(mine)[-1:]
-        stale = [old for old in before["students"] if student_of(old) == key]
         for name, version in _named(key, made):
             left = _written(Path(folder) / name, version, is_hidden=bool(roster and roster.secret))
             faults += [f"{name}: {words}" for words in left]
             stamp = stamps.get(key) if version is made[-1] else None  # the last one's time
             students[name] = _known(version, stamp) | {"not_taken": left}
-        _remove(folder, [old for old in stale if old not in students])
-    for label, mine in strangers.items():
-        left = _written(Path(folder) / STRANGERS / folder_name(label), _versions(mine)[-1])
-        faults += [f"{folder_name(label)}: {words}" for words in left]
-    kept = {name: one for name, one in before["students"].items() if student_of(name) not in mine_by_key}
-    about = {"format": FORMAT, "form": form, "students": kept | students}
-    write_text(f"{Path(folder) / ABOUT}", json.dumps(about, indent=1) + "\n", replace=True)
+    for unknown, mine in strangers.items():
+        left = _written(Path(folder) / STRANGERS / folder_name(unknown), _versions(mine)[-1])
+        faults += [f"{folder_name(unknown)}: {words}" for words in left]
+    stale = {name for name in before["students"] if student_of(name) in former | mine_by_key.keys()}
+    _remove(folder, stale - students.keys())
+    _remove(Path(folder) / STRANGERS, former)
+    kept = {name: one for name, one in before["students"].items() if name not in stale}
+    _write_about(folder, form, kept | students)
     return Collected(form=form, students=students, strangers=tuple(strangers), faults=tuple(faults))
+
+
+def _write_about(folder, form, students):
+    about = {"format": FORMAT, "form": form, "students": students}
+    write_text(f"{Path(folder) / ABOUT}", json.dumps(about, indent=1) + "\n", replace=True)
+
+
+def _former(known, roster):
+    """What else the students may have been called here: without a roster, without pseudonyms, or as no one on it."""
+    if roster is None:
+        return set()
+    names, by_key = {folder_name(label(one)) for mine in known.values() for one in mine}, roster.by_key
+    if roster.secret:
+        names |= {folder_name(by_key[key].student) for key in known}
+    return names - {folder_name(key) for key in by_key}
 
 
 def read_collected(folder):
@@ -224,19 +241,26 @@ def _written(folder, version, is_hidden=False):
     Under a pseudonym files are numbered: their names are the students' own, and often hold theirs.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside, faults = tempfile.mkdtemp(prefix=f".{folder.name[:40]}.", dir=folder.parent), []
-    os.chmod(beside, 0o755)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name[:40]}.", dir=folder.parent) as top:
+        beside = Path(top) / "new"
+        beside.mkdir()
+        faults = _filled(beside, version, is_hidden)
+        _remove(folder.parent, [folder.name])
+        os.replace(beside, folder)
+    return faults
+
+
+def _filled(beside, version, is_hidden):
+    faults = []
     for number, one in enumerate(version, 1):
         suffix = Path(one.file).suffix.lower()
         if suffix not in SUFFIXES:
             continue
         name = f"{number}{suffix}" if is_hidden else folder_name(one.file)
         try:
-            (Path(beside) / name).write_bytes(one.member.read())
+            (beside / name).write_bytes(one.member.read())
         except ValueError as error:
             faults.append(f"{name if is_hidden else one.file} {error}")
-    _remove(folder.parent, [folder.name])
-    os.replace(beside, folder)
     return faults
 
 
