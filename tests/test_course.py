@@ -439,10 +439,19 @@ def test_a_given_time_is_that_of_the_last_attempt(tmp_path):
 
 
 def test_names_that_mean_something_to_us_are_written_otherwise(tmp_path):
-    archive = zipped(tmp_path / "p.zip", {"_hidden/h.py": "1", "ada#2/h.py": "2", 'a:b?"/h.py': "3", "ada.py": "4"})
-    found = collect([archive], f"{tmp_path / 'in'}", form="plain")
-    assert len(found.students) == len(submissions(f"{tmp_path / 'in'}")) == 4
+    files = {
+        "_hidden/h.py": "1",
+        "ada#2/h.py": "2",
+        'a:b?"/h.py': "3",
+        "ada.py": "4",
+        "Aux/nul.py": "5",
+        "com1.py": "6",
+    }
+    found = collect([zipped(tmp_path / "p.zip", files)], f"{tmp_path / 'in'}", form="plain")
+    assert len(found.students) == len(submissions(f"{tmp_path / 'in'}")) == 6
     assert not [key for key in found.students if re.search(r'^[._]|[#:?"]', key)]
+    names = {part.partition(".")[0].lower() for path in (tmp_path / "in").rglob("*") for part in path.parts}
+    assert not names & {"con", "prn", "aux", "nul", "com1", "lpt1"}  # devices, on Windows
     assert "ada" in found.students
 
 

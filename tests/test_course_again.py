@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from lib.course.collect import collect, student_of
+from lib.course.collect import collect
 from lib.course.decisions import read_decisions
 from lib.course.feedback import write_feedback
+from lib.course.keys import student_of
 from lib.course.regrade import regrade, write
 from lib.course.roster import pseudonym
 from lib.course.scores import scores

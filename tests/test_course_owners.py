@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from lib.course.archives import Member
-from lib.course.collect import collect, folder_name, read_collected
+from lib.course.collect import collect, read_collected
 from lib.course.downloads import form_of
+from lib.course.keys import folder_name
 from lib.course.roster import Roster, Student
 from lib.course.scores import scores
 from lib.grading.submissions import submissions

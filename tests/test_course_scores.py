@@ -132,6 +132,14 @@ def test_a_worksheet_of_moodle_finds_its_rows_by_the_participant(tmp_path):
     assert fill(f"{tmp_path / 'e.csv'}", found, column="Assignment: Start (Real)").filled == ()
 
 
+def test_a_name_that_moves_the_cursor_is_told_without_it(tmp_path):
+    folder = new_results(tmp_path / "results", record("ada", 4, 0))
+    (tmp_path / "e.csv").write_text(CANVAS.replace("Ng, Cy", "Ng\x1b[2K\rCy").replace("ada@x", "ada"))
+    done = run("gradebook", folder, tmp_path / "e.csv", "-o", tmp_path / "f.csv", "--column", "4711")
+    assert "\x1b" not in done.stderr
+    assert "without a score: Ng [2K Cy\n" in done.stderr
+
+
 def test_with_a_roster_the_roster_alone_decides(tmp_path):
     folder = new_results(tmp_path / "results", record("ada_99", 4, 0))
     roster = Roster(students=(Student(student="ada_99", canvas_id="1235"), ADA))

@@ -128,6 +128,7 @@ def gradebook(context, results, export, output, column, scale, as_json, **how):
     handbook course gradebook results export.csv -o filled.csv --roster roster.csv --column 4711
     """
     from lib.course.gradebook import fill
+    from lib.course.page import visible
     from lib.whole_files import write_text
 
     found, strangers = scores_of(results, **how)
@@ -146,7 +147,7 @@ def gradebook(context, results, export, output, column, scale, as_json, **how):
     for student in filled.without_row:
         click.echo(f"not in the gradebook: {student}", err=True)
     for student in filled.without_score:
-        click.echo(f"without a score: {student}", err=True)
+        click.echo(f"without a score: {visible(student)}", err=True)  # a name that they gave themselves
     if filled.without_row and how["roster"] is None:
         click.echo("whose row is whose: --roster FILE.CSV says it, where the records do not", err=True)
     told_strangers(context, strangers)

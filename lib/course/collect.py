@@ -1,9 +1,7 @@
 """Downloads into one folder for each student, which `handbook course grade` reads, and a list of what came when."""
 
-import hashlib
 import json
 import os
-import re
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -12,17 +10,16 @@ from pathlib import Path
 
 from lib import check
 from lib.course.downloads import downloads_of, form_of, handed_in, of_a_class, time_of
+from lib.course.keys import ABOUT, folder_name, student_of
 from lib.course.owners import label, owners
-from lib.course.roster import composed, csv_rows, is_letter
+from lib.course.roster import csv_rows
 from lib.grading.submissions import SUFFIXES
 from lib.whole_files import read_text, refuse_depth, write_text
 
-ABOUT = "collected.json"
 FORMAT = 1
 STRANGERS = "_not_on_the_roster"  # grading leaves out names that begin like this
 ATTEMPTS = ("latest", "best")
 LIKE_A_CLASS = "looks like the download of a whole class; taken as what one student handed in"
-_ATTEMPT = re.compile(r"#\d+$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,38 +43,6 @@ class Collected:
         check.text(form=self.form)
         check.instance(dict, students=self.students)
         check.instance(tuple, strangers=self.strangers, faults=self.faults)
-
-
-def student_of(key):
-    """The student whose submission a key names: attempts carry their number behind a #.
-
-    Args:
-        key: of a submission.
-
-    >>> student_of("ada#2"), student_of("ada")
-    ('ada', 'ada')
-    """
-    check.text(key=key)
-    return _ATTEMPT.sub("", key)
-
-
-def folder_name(name):
-    """A name that is that of one file in one folder, on any system, and not `ABOUT`; different ones stay different.
-
-    Args:
-        name: any text, such as a student's.
-
-    >>> folder_name("ada@uni.example"), folder_name("../o'neill")
-    ('ada@uni.example', '--o-neill-2481cb50')
-    """
-    check.text(name=name)
-    suffix = Path(name).suffix if len(Path(name).suffix) <= 10 else ""
-    clean = "".join(mark if is_letter(mark) or mark in "_.@+ -" else "-" for mark in composed(name))
-    clean = re.sub(r"^[._]+|[. ]+$", "-", clean)
-    if clean == name and name.casefold() != ABOUT and len(name.encode()) <= 120:
-        return name
-    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{clean.removesuffix(suffix)[:40]}-{mark}{suffix if suffix in clean else ''}"
 
 
 def collect(downloads, folder, roster=None, attempts="latest", times=None, form=None, assignment=None):

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib import check
-from lib.course import collect, feedback
-from lib.course.collect import student_of
+from lib.course import collect, feedback, keys
+from lib.course.keys import folder_name, student_of
 from lib.course.sheet import safe_cell
 from lib.grading import record, results
 from lib.grading.record import file_name
 from lib.whole_files import read_text, write_text
 
-KINDS = {record.ABOUT: "results", collect.ABOUT: "submitted", feedback.ABOUT: "feedback"}
+KINDS = {record.ABOUT: "results", keys.ABOUT: "submitted", feedback.ABOUT: "feedback"}
 TAIL = 9  # a dot, and what `tempfile` puts behind the name of a file that is being written
 BEYOND = (
     "the downloads, and what the learning platform itself holds",
@@ -62,7 +62,7 @@ def forget(student, places, roster=None):
     check.text(student=student)
     check.several(places=places)
     names = {student} if roster is None else {student, roster.key(student)}
-    names |= {collect.folder_name(name) for name in names}
+    names |= {folder_name(name) for name in names}
     plans = [step for place in places for step in _plan(place, names)]
     if not plans:
         near = check.did_you_mean(student, _everybody(places))
@@ -109,7 +109,7 @@ def _remove(path):
 
 
 def _of_submitted(place, names):
-    path = Path(place) / collect.ABOUT
+    path = Path(place) / keys.ABOUT
     about = json.loads(read_text(f"{path}"))
     mine = sorted(key for key in collect.read_collected(place) if student_of(key) in names)
     plan = _removals(place, mine, names) + _removals(Path(place) / collect.STRANGERS, sorted(names))

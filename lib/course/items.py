@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 
 from lib import check
-from lib.course.collect import student_of
+from lib.course.keys import student_of
 from lib.course.page import html_of, page, table
 from lib.exercises import QUESTIONS
 

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lib import check
-from lib.course.collect import folder_name, read_collected, student_of
+from lib.course.collect import read_collected
 from lib.course.decisions import Decisions
+from lib.course.keys import folder_name, student_of
 from lib.course.roster import Roster
 from lib.grading import results
 from lib.grading.record import ABOUT, Record

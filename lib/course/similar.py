@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from lib import check
-from lib.course.collect import student_of
+from lib.course.keys import student_of
 from lib.exercises import assignment as assignment_of
 from lib.exercises.masters import master
 from lib.grading.release import student_cells
