@@ -31,6 +31,7 @@ _CANVAS_TEXT = re.compile(_NAME + r"(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>(t
 _MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>)")
 # The end of a file's name is of the student's making, that of a folder's is not.
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)")
+_JOINERS = re.compile(r"\\x200[cd]")  # as `shown` writes what joins letters or parts them, in Persian names, say
 _AGAIN = re.compile(r"-(\d{1,3}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\.[^.]+$)")
 
 
@@ -166,9 +167,9 @@ def _path(member):
 
 def _made(member, match, place):
     late = bool(match["late"]) if "late" in match else None
-    about = {"label": composed(match["name"]), "number": match.get("number", ""), "file": match["file"]}
-    about |= {"place": place, "order": int(match.get("order") or 0), "submitted": match.get("submitted")}
-    return HandedIn(**about, late=late, member=member)
+    about = {"label": composed(_JOINERS.sub("", match["name"])), "file": match["file"]}
+    about |= {"number": match.get("number", ""), "place": place, "order": int(match.get("order") or 0)}
+    return HandedIn(**about, late=late, submitted=match.get("submitted"), member=member)
 
 
 def _canvas(parts):

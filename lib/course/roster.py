@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from lib import check
 from lib.whole_files import read_text
 
+_JOINERS = {0x200C: None, 0x200D: None}
 SHORTEST_SECRET = 16  # characters; what is shorter could be tried out
 
 
@@ -103,18 +104,18 @@ class Roster:
 
 
 def composed(name):
-    """A name with its accents in the letters: some systems write them beside, and the two look the same.
+    """A name with its accents in the letters and without joiners, which some systems write and others do not.
 
     Args:
         name: text.
 
-    Source: Unicode Standard Annex 15, form C.
+    Source: Unicode Standard Annex 15, form C; U+200C and U+200D, which alter the shape of letters beside them.
 
     >>> composed("Jose\u0301") == "Jos\u00e9"
     True
     """
     check.text(name=name)
-    return unicodedata.normalize("NFC", name)
+    return unicodedata.normalize("NFC", name.translate(_JOINERS))
 
 
 def is_letter(mark):
