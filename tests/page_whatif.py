@@ -1,9 +1,10 @@
 """What a what-if on a page shows, how it is moved, and whether that is what `lib` answers."""
 
 import math
+from html import unescape
 
 from lib.whatif import catalogue
-from lib.whatif.html import chart_html
+from lib.whatif.html import answer_html, chart_html
 from tests.page_checks import HTML, pages
 
 CATALOGUE = catalogue.WHAT_IFS
@@ -22,6 +23,7 @@ STATE = """id => {
   return {
     rows, settings: Object.fromEntries(fields),
     title: section.querySelector(".what-if-title").textContent,
+    answer: section.querySelector(".what-if-answer").textContent,
     caption: section.querySelector("figcaption").textContent,
     faults: [...section.querySelectorAll(".what-if-fault")].map((fault) => fault.textContent),
     message: section.querySelector(".what-if-message").textContent,
@@ -90,22 +92,24 @@ def reset(page, ident):
 
 def assert_as_lib(shown, name):
     """What the page shows is what `lib` answers, or refuses, for the texts in its fields."""
-    view, refusal = answer_or_refusal(name, shown["settings"])
+    answer, refusal = answer_or_refusal(name, shown["settings"])
     assert (shown["stale"], shown["faults"] or [shown["message"]] * shown["stale"]) == (bool(refusal), refusal)
     if refusal:
         return
+    view = answer.view
     assert shown["title"] == view.title
     expected = [(row.label, row.text if isinstance(row.value, str) else row.value) for row in ordered(view)]
     assert [label for label, _ in shown["rows"]] == [label for label, _ in expected]
     for (label, found), (_, value) in zip(shown["rows"], expected, strict=True):
         same = found == value if isinstance(value, str) else math.isclose(found, value, rel_tol=1e-12)
         assert same, f"{label}: {found!r} in the page, {value!r} in lib, for {shown['settings']}"
+    assert text_of(answer_html(view, answer.command)) == text_of(shown["answer"])
     assert text_of(chart_html(view.chart)) == text_of(shown["caption"])
 
 
 def answer_or_refusal(name, settings):
     try:
-        return catalogue.answer(name, settings), []
+        return catalogue.solve(name, settings), []
     except catalogue.RefusedError as refused:
         return None, [str(refused)]
 
@@ -119,7 +123,7 @@ def ordered(view):
 def text_of(html):
     """Letters and digits alone, tags and their attributes left out."""
     outside = [part.split(">", 1)[-1] for part in html.split("<")]
-    return "".join("".join(outside).split())
+    return "".join(unescape("".join(outside)).split())
 
 
 def same_answer(page, ident, wanted):

@@ -1,11 +1,35 @@
 """Every control of every what-if, moved in a real browser, with a desk's and a phone's size: the numbers of `lib`."""
 
+from contextlib import suppress
+
 import pytest
 
 from lib.whatif import catalogue
+from lib.whatif.html import answer_html, chart_html
 from tests.page_whatif import DRIVE, SECTIONS, SETTLED, STATE, assert_as_lib, numbers_of, type_text, unfold
 
 TOUCH = {"has_touch": True}
+# Shows answers one after another in one element: those that then differ from what a fresh element shows.
+PATCHED = """async ([script, answers, tampers]) => {
+  const {patchHtml} = await import(URL.createObjectURL(new Blob([script], {type: "text/javascript"})));
+  const [shown, fresh] = [document.createElement("div"), document.createElement("div")];
+  document.body.append(shown);
+  const differ = answers.filter((html) => {
+    if (tampers) shown.querySelector("b")?.firstChild.replaceWith("another's");
+    patchHtml(shown, html);
+    fresh.innerHTML = html;
+    const [found, wanted] = [[...shown.children], [...fresh.children]];
+    return found.length !== wanted.length || !found.every((element, i) => element.isEqualNode(wanted[i]));
+  });
+  shown.remove();
+  return differ;
+}"""
+TAGS = (
+    "<p>1 <b>2</b></p>",
+    "<p>1 <i>3</i></p>",
+    '<p>1 <i id="4">3</i></p>',
+    '<p>1 <i id="&lt;">3 &amp;</i></p><p>5</p>',
+)
 PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 
 
@@ -28,6 +52,29 @@ def moves_of(control):
         return [("option", option) for option in (*control.options[:4], control.start)]
     texts = [("text", control.write(value)) for value in (control.low, control.high, control.start)]
     return [("step", by) for by in (1, 15)] + texts
+
+
+def test_an_answer_looks_the_same_whatever_was_shown_before(kept_page, root):
+    page = kept_page(SECTIONS[0][1], **TOUCH)
+    answers = [answer for what_if in catalogue.WHAT_IFS.values() for answer in answers_of(what_if)]
+    htmls = [answer_html(answer.view, answer.command) for answer in answers]
+    htmls += [*(chart_html(answer.view.chart) for answer in answers), *TAGS]
+    assert page.evaluate(PATCHED, [(root / "book/live/patch.js").read_text(), htmls]) == []
+
+
+def test_a_text_that_a_translator_replaced_is_put_right_by_the_next_answer(kept_page, root):
+    page = kept_page(SECTIONS[0][1], **TOUCH)
+    script = (root / "book/live/patch.js").read_text()
+    assert page.evaluate(PATCHED, [script, ["<p><b>1</b></p>", "<p><b>2</b></p>", "<p><b>3</b></p>"], True]) == []
+
+
+def answers_of(what_if):
+    """Its answer for the starting values, and for each control moved alone as far as `lib` goes along."""
+    yield catalogue.solve(what_if)
+    for control in what_if.controls:
+        for value in getattr(control, "options", ())[:2] or (control.low, control.high):
+            with suppress(catalogue.RefusedError):
+                yield catalogue.solve(what_if, {control.name: value})
 
 
 @pytest.mark.parametrize(("name", "path"), SECTIONS)

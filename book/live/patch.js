@@ -1,6 +1,91 @@
-// Makes one element like another with as few changes as possible: focus, selection and open disclosures survive.
+// Makes an element show a piece of HTML with as few changes as possible: focus, selection and open disclosures survive.
+//
+// Between two moves it is numbers that change, hardly ever tags. A part that has the same tags as before is not parsed:
+// what differs is written into its texts and attributes. The HTML is well formed, without elements that have no end.
 
-export function patch(old, fresh) {
+const PIECES = /<[^>]*>|[^<]+/g; // tags and texts: in values and texts, < and > are escaped
+const VALUES = /([\w-]+)="([^"]*)"/g;
+
+const drawn = new WeakMap(); // element -> {pieces, nodes}: as they were last written, and the node of each
+
+// The parts are the outermost elements; what stands between them is left out.
+export function patchHtml(element, html) {
+  const parts = partsOf(html);
+  parts.forEach((pieces, i) => patchPart(element, element.children[i], pieces));
+  while (element.children.length > parts.length) element.lastElementChild.remove();
+}
+
+function partsOf(html) {
+  const parts = [];
+  let depth = 0;
+  for (const piece of html.match(PIECES) ?? []) {
+    if (depth > 0) parts.at(-1).push(piece);
+    else if (isTag(piece)) parts.push([piece]);
+    if (isTag(piece)) depth += isEnd(piece) ? -1 : 1;
+  }
+  return parts;
+}
+
+const isTag = (piece) => piece[0] === "<";
+const isEnd = (piece) => piece[1] === "/" && isTag(piece);
+
+function patchPart(parent, old, pieces) {
+  if (old && rewrite(drawn.get(old), pieces)) return;
+  const fresh = parsed(pieces.join("")).firstChild;
+  const kept = old && alike(old, fresh);
+  if (kept) patchElement(old, fresh);
+  else if (old) old.replaceWith(fresh);
+  else parent.append(fresh);
+  remember(kept ? old : fresh, pieces);
+}
+
+// ---- The same tags: values and texts are written one by one.
+
+function rewrite(before, pieces) {
+  if (before?.pieces.length !== pieces.length || !pieces.every((piece, i) => hasShape(piece, before.pieces[i]))) return false;
+  const changed = pieces.flatMap((piece, i) => (piece === before.pieces[i] ? [] : [i]));
+  if (!changed.every((i) => before.nodes[i]?.isConnected)) return false; // something else has changed the page
+  for (const i of changed) write(before.nodes[i], pieces[i]);
+  before.pieces = pieces;
+  return true;
+}
+
+const hasShape = (a, b) => a === b || shapeOf(a) === shapeOf(b);
+const shapeOf = (piece) => (isTag(piece) ? piece.replace(VALUES, "$1") : "");
+
+function write(node, piece) {
+  if (!isTag(piece)) node.data = plain(piece);
+  else for (const [, name, value] of piece.matchAll(VALUES)) node.setAttribute(name, plain(value));
+}
+
+const plain = (text) => (text.includes("&") ? parsed(text).textContent : text);
+
+// Finds the node of each tag and text, in the order of both; an end has none. What does not fit is not remembered.
+function remember(element, pieces) {
+  const walker = document.createTreeWalker(element);
+  let node = element;
+  const nodes = pieces.map((piece) => {
+    if (isEnd(piece)) return null;
+    const found = node;
+    node = walker.nextNode();
+    return found;
+  });
+  const fits = pieces.every((piece, i) => isEnd(piece) || nodes[i]?.nodeType === kindOf(piece));
+  if (fits && !node) drawn.set(element, {pieces, nodes});
+  else drawn.delete(element);
+}
+
+const kindOf = (piece) => (isTag(piece) ? Node.ELEMENT_NODE : Node.TEXT_NODE);
+
+function parsed(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content;
+}
+
+// ---- Other tags: one element is made like another.
+
+function patch(old, fresh) {
   let node = old.firstChild;
   for (let wanted = fresh.firstChild, after; wanted; wanted = after) {
     after = wanted.nextSibling; // before it is moved
@@ -25,12 +110,6 @@ function setText(node, text) {
 function patchElement(old, fresh) {
   patchAttributes(old, fresh);
   patch(old, fresh);
-}
-
-export function patchHtml(element, html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  patch(element, template.content);
 }
 
 const alike = (a, b) => a.nodeName === b.nodeName && a.getAttribute?.("data-key") === b.getAttribute?.("data-key");
