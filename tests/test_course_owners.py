@@ -3,8 +3,11 @@
 import json
 import unicodedata
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis.strategies import text
 
 from lib.course.archives import Member
 from lib.course.collect import collect, read_collected
@@ -97,6 +100,40 @@ def test_of_a_moodle_folder_the_last_number_is_the_systems(tmp_path):
     assert list(found.students) == ["bob"]
     flat = {"Bob Rao_79_assignsubmission_file_Ada_77_assignsubmission_file": "evil", **others}
     assert "ada" not in collect([zipped(tmp_path / "f.zip", flat)], f"{tmp_path / 'flat'}", roster).students
+
+
+@pytest.mark.parametrize("other", ["a\u200cda", "ADA", "ada@uni.example"])
+def test_two_names_without_a_number_are_two_students(tmp_path, other):
+    """They look the same, or are taken for the same: neither's work may pass for the other's."""
+    folder = written(tmp_path / "dl", {"ada.py": "1", f"{other}.py": "2", "bob.py": "3"})
+    assert len(collect([folder], f"{tmp_path / 'in'}").students) == 3
+    found = collect([folder], f"{tmp_path / 'known'}", CLASS)
+    assert (list(found.students), len(found.strangers)) == (["bob"], 2)
+
+
+def test_a_name_of_nothing_that_is_seen_is_a_name(tmp_path):
+    folder = written(tmp_path / "dl", {"\u200c/h.py": "1", "ada/h.py": "2"})
+    found = collect([folder], f"{tmp_path / 'in'}")
+    assert set(tree(tmp_path / "in").values()) == {"1", "2"}
+    assert len(found.students) == 2
+    assert folder_name("") != ""
+
+
+@given(name=text(max_size=200))
+@example("")
+@example("\u200c")
+@example("Collected.json")
+@example("..")
+@example("x" * 300 + ".py")
+def test_whatever_a_student_is_called_it_is_the_name_of_one_folder(name):
+    """Of none above it, none that grading passes over, and not of the list beside it."""
+    made = folder_name(name)
+    assert made == Path(made).name != ""
+    assert made[0] not in "._"
+    assert made.casefold() != "collected.json"
+    assert len(made.encode()) <= 200
+    assert folder_name(made) == made
+    assert folder_name(f"{name}x") != made
 
 
 # Forms

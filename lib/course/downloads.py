@@ -31,7 +31,7 @@ _CANVAS_TEXT = re.compile(_NAME + r"(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>(t
 _MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>)")
 # The end of a file's name is of the student's making, that of a folder's is not.
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)")
-_JOINERS = re.compile(r"\\x200[cd]")  # as `shown` writes what joins letters or parts them, in Persian names, say
+_JOINERS = re.compile(r"\\x(200[cd])")  # as `shown` writes what joins letters or parts them, in Persian names, say
 _AGAIN = re.compile(r"-(\d{1,3}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\.[^.]+$)")
 
 
@@ -167,8 +167,9 @@ def _path(member):
 
 def _made(member, match, place):
     late = bool(match["late"]) if "late" in match else None
-    about = {"label": composed(_JOINERS.sub("", match["name"])), "file": match["file"]}
-    about |= {"number": match.get("number", ""), "place": place, "order": int(match.get("order") or 0)}
+    name, number = _JOINERS.sub(lambda found: chr(int(found[1], 16)), match["name"]), match.get("number", "")
+    about = {"label": composed(name) if number else name, "number": number, "file": match["file"]}  # else names alone
+    about |= {"place": place, "order": int(match.get("order") or 0)}  # tell students apart, and all of them count
     return HandedIn(**about, late=late, submitted=match.get("submitted"), member=member)
 
 

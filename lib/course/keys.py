@@ -40,7 +40,8 @@ def folder_name(name):
     suffix = Path(name).suffix if len(Path(name).suffix) <= 10 else ""
     clean = "".join(mark if is_letter(mark) or mark in "_.@+ -" else "-" for mark in composed(name))
     clean = re.sub(r"^[._]+|[. ]+$", "-", clean)
-    if clean == name and name.casefold() != ABOUT and not _DEVICE.fullmatch(name) and len(name.encode()) <= 120:
+    is_ours = name.casefold() == ABOUT or _DEVICE.fullmatch(name)
+    if name and clean == name and not is_ours and len(name.encode()) <= 120:
         return name
     mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{clean.removesuffix(suffix)[:40]}-{mark}{suffix if suffix in clean else ''}"

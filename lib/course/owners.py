@@ -51,19 +51,20 @@ def _second(one):
 
 
 def _whose(files, roster):
-    """The student of each claim. A name that is claimed under two numbers is nobody's: they may be two people."""
+    """The student of each claim. Who is claimed by two numbers, or by two names without one, may be two people."""
     claims = {_claim(one) for one in files}
     n_labels = len({claim[0] for claim in claims})
     whose, namesakes = {}, {}
     for claim in claims:
         name, number, is_canvas, second = claim
         if not number:
-            whose[claim] = roster.by("student", name) or roster.by("email", name)
+            if found := roster.by("student", name) or roster.by("email", name):
+                namesakes.setdefault(("", found), []).append(claim)
         elif found := _numbered(name, number, is_canvas, roster, is_blind=n_labels == 1):
             whose[claim] = None if second and roster.by("canvas_id", second) not in (None, found) else found
         elif found := _without("canvas_id" if is_canvas else "moodle_id", roster.by_name(name)):
             namesakes.setdefault((is_canvas, found), []).append(claim)
-    sure = [(found, claims) for (_, found), claims in namesakes.items() if len({claim[1] for claim in claims}) == 1]
+    sure = [(one[1], claims) for one, claims in namesakes.items() if len({c[1] or c[0] for c in claims}) == 1]
     return whose | {claim: found for found, claims in sure for claim in claims}
 
 

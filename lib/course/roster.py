@@ -6,11 +6,13 @@ import hmac
 import io
 import unicodedata
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 
 from lib import check
 from lib.whole_files import read_text
 
 _JOINERS = {0x200C: None, 0x200D: None}
+NAMES = 10_000  # kept with their spellings: each is compared with every other
 SHORTEST_SECRET = 16  # characters; what is shorter could be tried out
 
 
@@ -140,17 +142,19 @@ def words(name):
     return "".join(mark if is_letter(mark) else " " for mark in _folded(name)).split()
 
 
+@lru_cache(NAMES)
 def _folded(name):
     return composed(composed(name).casefold())
 
 
+@lru_cache(NAMES)
 def _spellings(name):
     """A name's letters, first name first and last name first."""
     last, comma, first = name.partition(",")
     letters = ["".join(words(word)) for word in (f"{first} {last}" if comma else name).split()]
     if comma:
-        return {"".join(letters), "".join(words(name))} - {""}
-    return {"".join(letters[cut:] + letters[:cut]) for cut in (0, 1, -1)} - {""}
+        return frozenset(("".join(letters), "".join(words(name)))) - {""}
+    return frozenset("".join(letters[cut:] + letters[:cut]) for cut in (0, 1, -1)) - {""}
 
 
 def _refuse_twice(name, values):
