@@ -27,6 +27,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.toml").write_text(RUN)
     (tmp_path / "runs.csv").write_text(csv([1e8 * 1.5**k for k in range(8)]))
+    (tmp_path / "near.csv").write_text(csv([1e8 * 1.5**k for k in range(12)]))
     (tmp_path / "few.csv").write_text(csv([1e8, 2e8, 4e8]))
     return tmp_path
 
@@ -43,14 +44,30 @@ def test_the_handbooks_own_small_runs_forecast_the_larger_one():
 
 
 def test_a_forecast_is_evidence_for_the_sixth_rung(folder):
-    ran = told("runs.csv", "--run", "run.toml", "-o", "evidence.json", "--plot", "f.svg")
+    ran = told("near.csv", "--run", "run.toml", "-o", "evidence.json", "--plot", "f.svg")
     assert ran.exit_code == 0, ran.output
     assert "expectation lies inside" in ran.stdout
     assert (folder / "f.svg").read_text().startswith(("<svg", "<?xml"))
-    rung = ladder.evaluate(parse(RUN), ladder.read("evidence.json")).verdicts[5]
-    judged = {one.threshold.name: one.passed for one in rung.judgements}
-    names = ("small_runs", "small_run_decades", "forecast_loss_low", "forecast_loss_high")
-    assert [judged[name] for name in names] == [True] * 4
+    assert judged("evidence.json") == [True] * 5
+
+
+def judged(evidence):
+    """Whether rung 6 takes a forecast: runs, decades, both ends, width."""
+    rung = ladder.evaluate(parse(RUN), ladder.read(evidence)).verdicts[5]
+    found = {one.threshold.name: one.passed for one in rung.judgements}
+    return [found[name] for name in found if name.startswith(("small_run", "forecast_loss"))]
+
+
+def test_a_forecast_wider_than_the_law_decides_nothing(folder):
+    """Eight runs to 1.7 billion parameters, on the law to the digit: E alone leaves more than the law's own range."""
+    ran = told("runs.csv", "--run", "run.toml", "-o", "evidence.json")
+    assert ran.exit_code == 1
+    assert "expectation lies inside" in ran.stdout
+    assert "too wide: larger small runs" in " ".join(ran.stdout.split())
+    assert judged("evidence.json") == [True] * 4 + [None]
+    found = json.loads(told("runs.csv", "--run", "run.toml", "--json").stdout)
+    width = found["forecast"]["high"] - found["forecast"]["low"]
+    assert width > found["most_width"] == pytest.approx(2 * found["expected"]["tolerance"])
 
 
 def test_too_few_runs_end_with_1_and_fail_the_rung(folder):

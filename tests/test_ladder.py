@@ -17,6 +17,7 @@ RUN = parse(
     '[layout]\nzero_stage = 1\nseq_len = "8k"\nrecompute = "full"'
 )
 RUNGS = rungs(RUN)
+EXPECTED_LOSS = Expectations(run=RUN).loss
 HERE, THERE = {"accelerator": "cpu", "devices": 8}, {"accelerator": "NVIDIA H100 80GB HBM3"}
 
 
@@ -77,6 +78,7 @@ def test_thresholds_follow_from_the_description():
     assert of(RUN, 5, "mfu").at_least == pytest.approx(0.4 * (1 - 0.07))
     assert of(RUN, 6, "reserved_bytes").at_most == pytest.approx(1.1 * expected.memory.value)
     assert of(RUN, 6, "forecast_loss_low").at_most == expected.loss.range[1]
+    assert of(RUN, 6, "forecast_loss_width").at_most == pytest.approx(2 * expected.loss.tolerance)
     assert of(replace(RUN, goodput=0.8), 6, "checkpoint_stall_share").at_most == pytest.approx(0.2)
     # 419 interruptions in 54 days on 16,384 GPUs: 50,677 GPU-hours each, 198 hours of 256 GPUs.
     assert of(RUN, 5, "hours_lost_to_a_failure").at_most == pytest.approx(0.1 * 50677 / 256)
@@ -101,11 +103,44 @@ def test_each_rung_costs_more_than_the_one_below_and_the_last_is_the_run():
 def test_a_law_without_a_published_error_decides_nothing():
     unsure = replace(RUN, law_name="Hoffmann 2022")
     sixth = rungs(unsure)[5]
-    assert [one.name for one in sixth.thresholds if not one.decides] == ["forecast_loss_low", "forecast_loss_high"]
+    names = ["forecast_loss_low", "forecast_loss_high", "forecast_loss_width"]
+    assert [one.name for one in sixth.thresholds if not one.decides] == names
     pieces = tuple(replace(piece(n), run_digest=unsure.digest) for n in range(1, 8))
     found = evaluate(unsure, Evidence(run=unsure.plain, pieces=pieces))
     assert found.highest == 5
-    assert found.next.words == "not passed: not decidable: forecast_loss_low, forecast_loss_high"
+    assert found.next.words == f"not passed: not decidable: {', '.join(names)}"
+
+
+def forecast_of(centre_off, width, loss=EXPECTED_LOSS):
+    """The verdict of rung 6 on a forecast, off the expected loss and so wide, both in tolerances."""
+    ends = [loss.value + (centre_off + side * width / 2) * loss.tolerance for side in (-1, 1)]
+    measured = {"forecast_loss_low": ends[0], "forecast_loss_high": ends[1], "forecast_loss_width": ends[1] - ends[0]}
+    return climb(*(piece(n, **(measured if n == 6 else {})) for n in range(1, 7))).verdicts[5]
+
+
+@pytest.mark.parametrize(
+    ("centre_off", "width", "words"),
+    [
+        (0.0, 1.99, "passed"),
+        (1.9, 1.99, "passed"),  # both ranges are half wide: they meet
+        (2.1, 1.99, "failed"),
+        (0.0, 2.01, "not passed: not decidable: forecast too wide"),
+        (0.0, 1e6, "not passed: not decidable: forecast too wide"),
+        (9.0, 2.01, "failed"),  # beside the law, however wide
+    ],
+)
+def test_a_forecast_that_could_not_fail_does_not_pass(centre_off, width, words):
+    assert forecast_of(centre_off, width).words == words
+
+
+@given(centre_off=st.floats(-99, 99), width=st.floats(0, 99))
+def test_no_forecast_passes_that_lies_off_by_more_than_twice_the_tolerance(centre_off, width):
+    assert not (forecast_of(centre_off, width).passed and abs(centre_off) > 2.001)
+
+
+def test_what_was_not_measured_is_told_before_what_decides_nothing():
+    wide = piece(6, forecast_loss_width=9.0, goodput=None)
+    assert climb(wide).verdicts[5].words == "not passed: not measured: goodput"
 
 
 @given(value=st.floats(allow_nan=True, allow_infinity=True), low=st.floats(-9, 0), high=st.floats(0, 9))
@@ -130,9 +165,14 @@ def test_sound_evidence_passes_all():
 
 
 CASES = [(rung.number, one.name) for rung in RUNGS for one in rung.thresholds]
+FAILING = [(rung.number, one.name) for rung in RUNGS for one in rung.thresholds if not one.undecided]
 
 
-@pytest.mark.parametrize(("number", "name"), CASES)
+def test_one_threshold_alone_is_of_the_evidence_and_not_of_the_run():
+    assert set(CASES) - set(FAILING) == {(6, "forecast_loss_width")}
+
+
+@pytest.mark.parametrize(("number", "name"), FAILING)
 def test_each_measurement_outside_fails_its_rung_and_stops_all_above(number, name):
     threshold = next(one for one in RUNGS[number - 1].thresholds if one.name == name)
     bad = {name: outside(threshold)}

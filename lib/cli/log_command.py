@@ -123,7 +123,7 @@ def _rung_text(beside, piece, missing):
         verdict = {True: "pass", False: "FAIL", None: "----"}[one.passed]
         name = one.threshold.name
         told = f"{piece.measured[name]:.4g}" if name in piece.measured else f"not shown: {missing[name]}"
-        if name in piece.measured and one.passed is None:
+        if name in piece.measured and one.value is None:
             told += ", but counts only on the plan's own accelerator (--accelerator)"
         lines.append(f"  {verdict}  {one.threshold.label}: {told} ({one.threshold.text})")
     return "\n".join(lines)

@@ -55,6 +55,11 @@ class Expectation:
         """Lowest and highest value that is still as expected; None without a tolerance."""
         return None if self.tolerance is None else (max(0.0, self.value - self.tolerance), self.value + self.tolerance)
 
+    @property
+    def range_width(self):
+        """From the lowest to the highest value that is still as expected; None without a tolerance."""
+        return None if self.range is None else self.range[1] - self.range[0]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Expectations:

@@ -172,7 +172,8 @@ class Forecast:
         """What it is to the ladder's sixth rung: quantity -> number, as evidence names them."""
         found = {"small_runs": float(len(set(self.runs.compute))), "small_run_decades": self.decades}
         if self.interval:
-            found |= dict(zip(("forecast_loss_low", "forecast_loss_high"), self.interval, strict=True))
+            low, high = self.interval
+            found |= {"forecast_loss_low": low, "forecast_loss_high": high, "forecast_loss_width": high - low}
         return found
 
     def holds(self, loss):

@@ -10,7 +10,7 @@ from lib.units import show
 
 EXACT = "by definition: anything else is a fault"
 _PLAN = "the run description"
-_RATE = ("GPU-hours between interruptions", "gpu_hours")
+RATE = ("GPU-hours between interruptions", "gpu_hours")
 _ANY_SHARDING = ("data_parallel", "fsdp", "tensor", "sequence")
 
 
@@ -25,6 +25,8 @@ class Threshold:
         at_least, at_most: the ends, both allowed; None for no end. With neither, nothing can be decided.
         source: where the ends come from.
         on_target: True if only a measurement on the plan's own accelerator tells anything.
+        undecided: of a limit on the evidence and not on the run: what a value outside makes of it, in words; such a
+            value decides nothing. "" where a value outside fails.
 
     Raises:
         TypeError, ValueError: for an end that is no finite number, or ends in the wrong order.
@@ -40,9 +42,10 @@ class Threshold:
     at_most: float | None = None
     source: str = ""
     on_target: bool = False
+    undecided: str = ""
 
     def __post_init__(self):
-        check.fields(self, text="name label unit source", finite="at_least at_most", boolean="on_target")
+        check.fields(self, text="name label unit source undecided", finite="at_least at_most", boolean="on_target")
         if None not in (self.at_least, self.at_most) and self.at_least > self.at_most:
             raise ValueError(f"at_least = {self.at_least:g}: at most at_most = {self.at_most:g}")
 
@@ -172,6 +175,20 @@ def _short_run(expected):
     forecast = {"unit": "nats per token", "source": f"{expected.loss.source}; {expected.loss.tolerance_source}"}
     yield Threshold(name="forecast_loss_low", label="lower end of the forecast loss", at_most=high, **forecast)
     yield Threshold(name="forecast_loss_high", label="upper end of the forecast loss", at_least=low, **forecast)
+    yield _forecast_width(expected.loss)
+
+
+def _forecast_width(loss):
+    """A wide forecast overlaps any law. No wider than the law's range, it misses a loss off by twice the tolerance."""
+    return Threshold(
+        name="forecast_loss_width",
+        label="width of the forecast loss",
+        unit="nats per token",
+        at_most=loss.range_width,
+        source=f"a choice of the handbook: as wide as the range that the run expects, and no wider, for otherwise the "
+        f"small runs tell less than the law did before them; {loss.tolerance_source}",
+        undecided="forecast too wide",
+    )
 
 
 def _full_run(expected):
@@ -248,12 +265,12 @@ def hours_between_interruptions(expected):
     Source: Grattafiori et al. 2024, arXiv:2407.21783, section 3.3.4.
     """
     check.instance(Expectations, expected=expected)
-    return limit(*_RATE).value / expected.run.cluster.n_gpus
+    return limit(*RATE).value / expected.run.cluster.n_gpus
 
 
 def _lost_to_a_failure(expected):
     """What the goodput allows a failure to cost: work since the last checkpoint, and the way back."""
-    rate = limit(*_RATE)
+    rate = limit(*RATE)
     hours = hours_between_interruptions(expected) * (1 - expected.run.goodput)
     source = f"{_PLAN}: 1 less goodput, of the hours between interruptions at the rate of {rate.source}"
     label = "lost to a killed node, in all"
@@ -263,7 +280,7 @@ def _lost_to_a_failure(expected):
 
 def _spare_nodes(expected):
     """As many as break, at that rate, while one is being repaired; at least one."""
-    repair, rate = limit("repair", "hours"), limit(*_RATE)
+    repair, rate = limit("repair", "hours"), limit(*RATE)
     nodes = max(1, math.ceil(repair.value / hours_between_interruptions(expected)))
     ends = {"at_least": float(nodes), "source": f"{rate.source}; {repair.source}", "on_target": True}
     return Threshold(name="spare_nodes", label="spare nodes", unit="nodes", **ends)

@@ -43,7 +43,15 @@ class Judgement:
         """True, False, or None where nothing was measured or nothing can be decided."""
         if self.value is None or not self.threshold.decides:
             return None
-        return self.margin >= 0
+        outside = None if self.threshold.undecided else False
+        return True if self.margin >= 0 else outside
+
+    @property
+    def why_undecided(self):
+        """Of what has neither passed nor failed: ("measured" or "decidable", what is not so, in words)."""
+        if self.threshold.decides:
+            return ("measured", self.threshold.name) if self.value is None else ("decidable", self.threshold.undecided)
+        return "decidable", self.threshold.name
 
     @property
     def margin(self):
@@ -101,8 +109,9 @@ class Verdict:
         if all(one.value is None for one in self.judgements):
             return "not passed: no evidence"
         if self.missing:
-            kind = "decidable" if not self.missing[0].threshold.decides else "measured"
-            return f"not passed: not {kind}: {', '.join(one.threshold.name for one in self.missing)}"
+            kind = self.missing[0].why_undecided[0]
+            words = (word for found, word in (one.why_undecided for one in self.missing) if found == kind)
+            return f"not passed: not {kind}: {', '.join(words)}"
         return f"not passed: {self.below} is not, below it" if self.below else "passed"
 
     @property

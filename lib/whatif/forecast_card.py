@@ -21,7 +21,7 @@ def forecast_view(found, expected=None, measured=None):
         title=_title(found),
         rows=(*_run_rows(found), *_fit_rows(found), *_forecast_rows(found, expected, measured)),
         chart=forecast_chart(found, measured) if found.interval else None,
-        checks=(*_decides(found), *_inside(found, expected), *_met(found, measured)),
+        checks=(*_decides(found), *_inside(found, expected), *_narrow(found, expected), *_met(found, measured)),
         notes=tuple(_notes(found)),
     )
 
@@ -83,6 +83,7 @@ def forecast_dict(found, expected=None, measured=None):
         "forecast": {"loss": found.loss, "low": low, "high": high, "level": found.level},
         "expected": None if expected is None else {"loss": expected.value, "tolerance": expected.tolerance},
         "expected_inside": None if expected is None else found.holds(expected.value),
+        "most_width": None if expected is None else expected.range_width,
         "measured": measured,
         "measured_inside": None if measured is None else found.holds(measured),
     }
@@ -143,6 +144,17 @@ def _inside(found, expected):
     if expected is not None:
         label = "the described run's expectation lies inside the forecast"
         yield _held(label, found, expected.value)
+
+
+def _narrow(found, expected):
+    """What the ladder's sixth rung asks for: a forecast that could miss what the run expects."""
+    if expected is None or expected.range is None or found.interval is None:
+        return
+    low, high = found.interval
+    width, most = high - low, expected.range_width
+    words = f"{width:.4f} nats wide, at most {most:.4f}, as wide as the range that the run expects"
+    more = "" if width <= most else "; too wide: larger small runs, or more of them, narrow it"
+    yield Check(label="narrow enough to decide", passed=True if width <= most else None, margin=words + more)
 
 
 def _met(found, measured):
