@@ -7,6 +7,9 @@ import re
 import pytest
 
 from lib.pilot import climb, recorded
+from lib.plan import PLANS
+from lib.scaling import certainty, law
+from lib.scaling.allocations import Allocation
 from tests.glued import glued
 
 approx = pytest.approx
@@ -79,6 +82,13 @@ def test_the_log_s_slower_steps_and_what_they_cost(chapter):
     step = days / steps
     by_hand = 30_000 * step + (steps - 30_000) * 1.15 * step + lost * steps
     assert found["forecast_days"] == approx(by_hand, rel=0.03)
+    gone = (30_000 + (seen - 30_000 + 300) * 1.15) * step + 2 / 24
+    # At the low end the rest is no faster than it began. At the high one 5.57, the 97.5% of Gamma(2), stand in place of
+    # 1.5, and a restart costs one to two of the one that was seen.
+    assert gone + (steps - seen) * step < found["forecast_days_low"] < by_hand
+    more = found["forecast_days_high"] - by_hand
+    assert (5.57 / 1.5 - 1) * lost * (steps - seen) < more < (2 * 8 / 1.5 - 1) * lost * (steps - seen)
+    assert found["restarts_usual"] == approx(gone * 24 * 64 / LLAMA, rel=0.01)
     assert found["seen_goodput"] == approx(0.95, abs=0.01)
     assert found["broken"] == "utilization"
     law = 1.8172 + 482.01 / 1_235_814_400**0.3478 + 2085.43 / 1e12**0.3658  # Besiroglu et al. 2024, Table 1
@@ -108,6 +118,15 @@ def test_every_letter_of_the_chapter_is_on_the_notation_page(root, chapter):
 def test_every_number_that_is_shown_is_glued_and_the_other_way_round(chapter):
     found, text = chapter
     assert set(re.findall(r"\{glue:text\}`(\w+)", text)) == set(found)
+
+
+def test_the_widest_forecast_that_decides(chapter):
+    """To either side 1.96 standard errors of the law, all its constants together."""
+    found, _ = chapter
+    for name, plan in zip(("fortnight", "month"), PLANS, strict=True):
+        run = Allocation(n_params=float(plan.description.shape.n_params_active), n_tokens=plan.description.n_tokens)
+        error = certainty.loss(law(plan.description.law_name), run).error
+        assert found[f"{name}_width"] == approx(2 * 1.96 * error)
 
 
 def test_the_small_runs_and_the_one_that_was_held_out(chapter, root):

@@ -42,7 +42,9 @@ from lib.layout import RULES as LAYOUT_RULES
 from lib.layout import Layout, place
 from lib.layout.slices import SCHEMES
 from lib.logs import AgainstPlan, Entry, Log, Report
-from lib.logs.outlook import Outlook, Progress
+from lib.logs.finish import Progress
+from lib.logs.interruptions import Interruptions
+from lib.logs.outlook import Outlook
 from lib.logs.stability import Trend
 from lib.memory import LOSSES, OPTIMIZERS, PRECISIONS, Change, fit, ledger
 from lib.memory.measured import MEASURED
@@ -320,6 +322,7 @@ EXAMPLES = (
     Trend(ratio=2.0, known=True),
     Outlook(best=2.0, low=1.0, high=3.0),
     Progress(rates=(0.5, 0.6), up_seconds=100.0),
+    USUAL := Interruptions(between_seconds=9e4, least_between_seconds=3e4, cost_seconds=9e3),
     BESIDE := AgainstPlan(report=REPORTED, run=DESCRIBED),
     BESIDE.assumptions[0],
     tasks(5, EXPECTED)[0],
@@ -569,6 +572,7 @@ EXCEPTIONS = {
     "logs.made_up.made_up.slower": number(0.1, -1),
     "pilot.recorded.faulty.name": word("mask-leak"),
     **_same(number(0.0).or_none(), "ladder.thresholds.Threshold.at_least ladder.thresholds.Threshold.at_most"),
+    "ladder.thresholds.Threshold.undecided": TEXT,
     "ladder.thresholds.Threshold.margin.value": Kind(1.0, NO_NUMBER),
     **_same(Kind("USD", NO_TEXT), "description.expectations.Expectation.unit ladder.thresholds.Threshold.unit"),
     "ladder.verdicts.is_target.accelerator": Kind("h100", NO_TEXT),  # a machine may have one that nobody knows here
@@ -841,10 +845,11 @@ EXCEPTIONS = {
 LINES = Kind((), (None, 5, "text", [1.0]))
 _TIMES = ("step_seconds", "slow_step_seconds", "wall_seconds")
 _HELD = ("lost_seconds", "restart_seconds")
+_BETWEEN = ("between", "least_between")
 _PAUSES = ("checkpoint_seconds", "evaluation_seconds")
 EXCEPTIONS |= {
     **_same(
-        LINES, "logs.entries.Log.events logs.entries.Log.problems logs.pace.Pace.stalls logs.outlook.Progress.costs"
+        LINES, "logs.entries.Log.events logs.entries.Log.problems logs.pace.Pace.stalls logs.finish.Progress.costs"
     ),
     **_same(LINES, " ".join(f"logs.order.Course.{n}" for n in ("kept", "walk", "restart_at", "restarts", "repeated"))),
     **_same(LINES, "logs.order.Course.problems logs.order.Course.events"),
@@ -871,17 +876,21 @@ EXCEPTIONS |= {
     **_same(TEXT, "logs.outlook.Outlook.covers logs.outlook.Outlook.reason"),
     "logs.outlook.student.level": number(0.95, 0, 1, -1),
     "logs.outlook.student.degrees": positive(18),
-    "logs.outlook.Progress.rates": Kind((0.5, 0.6), (None, 5, "text", (), (0.5,), (0.0, 0.0))),
-    "logs.outlook.Progress.up_seconds": positive(100.0),
-    "logs.outlook.Progress.longest": number(2.0, -1),
-    "logs.outlook.Progress.again_seconds": number(2.0, -1),
-    "logs.outlook.Progress.seconds_for.steps": positive(100),
-    **_same(instance(REPORTED), "logs.outlook.progress.report logs.outlook.finish_seconds.report"),
+    "logs.finish.Progress.rates": Kind((0.5, 0.6), (None, 5, "text", (), (0.5,), (0.0, 0.0))),
+    "logs.finish.Progress.up_seconds": positive(100.0),
+    "logs.finish.Progress.longest": number(2.0, -1),
+    "logs.finish.Progress.again_seconds": number(2.0, -1),
+    "logs.finish.Progress.seconds_for.steps": positive(100),
+    **_same(instance(USUAL), "logs.finish.Progress.rates_of_restarts.usual logs.finish.Progress.seconds_for.usual"),
+    "logs.finish.finish_seconds.usual": instance(USUAL),
+    **_same(positive(9e4), " ".join(f"logs.interruptions.Interruptions.{n}_seconds" for n in _BETWEEN)),
+    "logs.interruptions.Interruptions.cost_seconds": number(2.0, -1),
+    "logs.interruptions.usual_interruptions.n_gpus": integer(8, 0).or_none(),
+    **_same(instance(REPORTED), "logs.finish.progress.report logs.finish.finish_seconds.report"),
     **_same(instance(REPORTED), "logs.outlook.final_loss.report logs.against_plan.AgainstPlan.report"),
-    **_same(integer(100, 0), "logs.outlook.finish_seconds.total_steps logs.outlook.final_loss.total_steps"),
+    **_same(integer(100, 0), "logs.finish.finish_seconds.total_steps logs.outlook.final_loss.total_steps"),
     "logs.outlook.final_loss.exponent": positive(0.3),
     "logs.outlook.final_loss.warmup_steps": number(0.0, -1),
-    "logs.outlook.quantiles.draws": Kind((1.0, 2.0), (None, 5, "text", [1.0])),
     **_same(TEXT, " ".join(f"logs.against_plan.Assumption.{n}" for n in ("name", "planned", "measured", "why"))),
     "logs.against_plan.Assumption.verdict": word("holds"),
     **_same(integer(8, 0).or_none(), "logs.against_plan.AgainstPlan.n_gpus logs.against_plan.AgainstPlan.batch_tokens"),

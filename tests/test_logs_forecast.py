@@ -1,4 +1,4 @@
-"""Forecasts from logs whose end is known: the intervals hold it as often as they say, and do not speak too early."""
+"""The final loss forecast from logs, and a log against its plan: intervals hold it as often as they say."""
 
 import math
 import random
@@ -10,7 +10,7 @@ from lib.description import parse as described
 from lib.ladder.thresholds import thresholds
 from lib.logs import AgainstPlan, Entry, Log, Report, evidence
 from lib.logs.measured import asked, quantities
-from lib.logs.outlook import Progress, final_loss, finish_seconds, student
+from lib.logs.outlook import final_loss, student
 
 RUN = described(
     'tokens = "4.194304B"\n[model]\nname = "llama-3-8b"\n[cluster]\naccelerator = "h100"\nn_gpus = 64\n'
@@ -37,20 +37,6 @@ def noisy_losses(seed, done, exponent, likeness, total=1000):
     return Report(log=log), 1.75 + 9.0 * total**-exponent
 
 
-def paced(seed, steps, failing=0.0, done=None):
-    """A run that saves every 25 steps and now and then dies: its log until `done`, the seconds it still took."""
-    draw, time, entries, saved, step, mark = random.Random(seed), 0.0, [], 0, 0, None
-    while step < steps:
-        step += 1
-        time += 10 * (1 + 0.05 * draw.gauss(0, 1)) + (40 if step % 25 == 0 else 0)
-        entries.append(Entry(line=len(entries) + 1, step=step, loss=2.0, time=time))
-        mark = len(entries) if step == done and mark is None else mark
-        saved = step if step % 25 == 0 else saved
-        if draw.random() < failing:
-            time, step = time + 600, saved
-    return Report(log=Log(entries=tuple(entries[:mark]))), time - entries[mark - 1].time
-
-
 @pytest.mark.parametrize(("degrees", "quantile"), [(10, 2.2281), (18, 2.1009), (30, 2.0423)])
 def test_students_quantiles_are_those_of_the_tables(degrees, quantile):
     assert student(0.95, degrees) == pytest.approx(quantile, abs=1e-3)
@@ -66,47 +52,6 @@ def test_the_interval_of_the_final_loss_holds_it(exponent, likeness):
         found = final_loss(report, 1000, 0.3658)
         held += found.low <= truth <= found.high
     assert held >= 21
-
-
-@pytest.mark.parametrize("failing", [0.0, 0.01])
-def test_the_interval_of_the_finish_holds_it(failing):
-    held = []
-    for seed in range(40):
-        report, truth = paced(seed, 2000, failing, done=500)
-        found = finish_seconds(report, 2000)
-        held.append(found.low <= truth <= found.high)
-    assert sum(held) >= 34
-
-
-def test_steps_that_are_done_again_can_fail_again():
-    """A death every 400 steps that are done, 100 of them lost, 600 s of rest: the time to come is arithmetic."""
-    time, entries, at, died = 0.0, [], 0, 0
-    for done in range(1, 40_001):
-        at, time = at + 1, time + 10.0
-        if at % 10 == 0:
-            entries.append(Entry(line=len(entries) + 1, step=at, loss=2.0, time=time))
-        if done % 400 == 0:
-            at, time, died = at - 100, time + 600, died + 1
-    mark = next(place for place, entry in enumerate(entries) if entry.step >= 10_000)
-    left = next(entry.time for entry in entries if entry.step >= 30_000) - entries[mark].time
-    found = finish_seconds(Report(log=Log(entries=tuple(entries[: mark + 1]))), 30_000)
-    assert found.best == pytest.approx(left, rel=0.02)
-
-
-@pytest.mark.parametrize(("restarts", "told"), [(0, "for none was seen"), (1, "neither"), (3, "as the 3 seen")])
-def test_a_forecast_says_what_it_takes_restarts_for(restarts, told):
-    steps = [step for k in range(restarts + 1) for step in range(1 + 100 * k, 151 + 100 * k)]
-    lines = tuple(Entry(line=n, step=step, loss=2.0, time=10.0 * n) for n, step in enumerate(steps, 1))
-    assert finish_seconds(Report(log=Log(entries=lines)), 2000).covers.endswith(told)
-
-
-def test_few_restarts_of_uneven_cost_widen_the_finish():
-    even, uneven = (
-        Progress(rates=(0.1,) * 20, up_seconds=1e5, costs=costs).seconds_for(30_000)
-        for costs in ((3000.0,) * 8, (500.0,) * 7 + (20_500.0,))
-    )
-    spread = [draws[1949] - draws[50] for draws in (even, uneven)]
-    assert spread[1] > 2.2 * spread[0]
 
 
 def test_a_forecast_is_narrower_the_further_the_run_is():
@@ -127,17 +72,6 @@ def test_too_few_steps_decide_no_loss(done, told):
 def test_a_log_of_the_end_alone_decides_no_loss():
     log = Log(entries=tuple(Entry(line=i, step=i, loss=2.0) for i in range(500, 900)))
     assert "at most a quarter of its last" in final_loss(Report(log=log), 1000, 0.3).reason
-
-
-def test_without_times_of_day_no_finish_is_told():
-    assert "times of day" in finish_seconds(Report(log=log_of(60, loss=lambda _: 2.0)), 100).reason
-    assert "40 lines" in finish_seconds(Report(log=log_of(9, time=lambda i: 2.0 * i)), 100).reason
-
-
-def test_a_steady_run_ends_when_arithmetic_says():
-    found = finish_seconds(Report(log=log_of(500, time=lambda i: 10.0 * i)), 2000)
-    assert found.best == pytest.approx(15_000, rel=0.01)
-    assert found.high - found.low < 0.03 * found.best
 
 
 def beside(until=400, loss=lambda s: 1.7 + 9.0 * s**-0.3658, seconds=STEP, run=RUN, **more):

@@ -48,6 +48,11 @@ class Calendar:
         return self.compute_days / self.calendar_days
 
     @property
+    def hours_lost(self):
+        """Hours of the calendar that an interruption took, on average: all that made no progress is laid to them."""
+        return (self.calendar_days - self.compute_days) * HOURS_PER_DAY / self.interruptions
+
+    @property
     def gpu_hours(self):
         """GPU-hours for which it held its GPUs."""
         return self.n_gpus * self.calendar_days * HOURS_PER_DAY

@@ -9,16 +9,17 @@ from statistics import fmean, median, stdev
 from lib import check
 from lib.compute.mfu import reported
 from lib.description import Expectations, RunDescription
-from lib.ladder.thresholds import hours_between_interruptions
+from lib.logs.finish import finish_seconds, progress
+from lib.logs.interruptions import usual_interruptions
 from lib.logs.limits import log_limit
-from lib.logs.outlook import LEVEL, final_loss, finish_seconds, progress, quantiles, student
+from lib.logs.outlook import LEVEL, final_loss, student
 from lib.logs.pace import stretches
 from lib.logs.report import Report
 from lib.scaling import law
 
 HELD, BROKEN, UNDECIDED = "holds", "broken", "undecided"
 _SAME_BATCH = 0.01  # as a share: what rounding of a printed count may cost
-_FEW = 3  # failures: fewer do not tell their rate
+_FEW = 3  # restarts: fewer are told beside those that were to be expected
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,16 +165,26 @@ class AgainstPlan:
     @cached_property
     def goodput_interval(self):
         """Ends of 95 % for the goodput of as many steps more; None where the log is too short or has no clock."""
-        found, step, steps = progress(self.report), self.report.pace.step_seconds, self.report.pace.kept_steps
+        found, step, steps = self.progress, self.report.pace.step_seconds, self.report.pace.kept_steps
         if found is None or step is None or not steps:
             return None
-        low, _, high = quantiles(found.seconds_for(steps))
+        low, _, high = found.seconds_for(steps, self.interruptions)
         return steps * step / high, min(1.0, steps * step / low)
+
+    @cached_property
+    def progress(self):
+        """How the log got on, a `Progress`; None where it is too short or has no clock."""
+        return progress(self.report)
+
+    @cached_property
+    def interruptions(self):
+        """What plan and published runs say of those of the log's GPUs, before it is read."""
+        return usual_interruptions(self.expected, self.n_gpus)
 
     @cached_property
     def finish(self):
         """Seconds from the last line to the end, an `Outlook`."""
-        return finish_seconds(self.report, self.run.steps)
+        return finish_seconds(self.report, self.run.steps, self.interruptions)
 
     @cached_property
     def planned_seconds_left(self):
@@ -215,7 +226,7 @@ class AgainstPlan:
         wall = self.report.course.wall_seconds
         if wall is None:
             return None
-        return len(self.report.course.restarts), wall / 3600 / hours_between_interruptions(self.expected)
+        return len(self.report.course.restarts), wall / self.interruptions.between_seconds
 
     @property
     def assumptions(self):
@@ -240,7 +251,7 @@ class AgainstPlan:
             why = "the log tells no times of day"
         elif self.failures and self.failures[0] < _FEW:
             seen, usual = self.failures
-            why = f"{seen} restarts in the log, {usual:.2g} at the rate of Llama 3's cluster: their rate is not known"
+            why = f"{seen} restarts in the log, {usual:.2g} at the rate of Llama 3's cluster; so few tell a rate badly"
         return _judged("goodput", f"at least {self.run.goodput:g}", value, self.goodput_interval, self.run.goodput, why)
 
     def _of_loss(self):

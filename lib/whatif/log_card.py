@@ -202,7 +202,7 @@ def _order_rows(report):
 def _plan_rows(beside):
     group, run = "Forecast", beside.run
     yield Row(label="steps", value=f"{beside.report.kept[-1].step:,} of {run.steps:,}", group=group)
-    yield _outlook_row("finish", beside.finish, lambda s: _finish_text(beside, s), group)
+    yield _outlook_row("finish", beside.finish, lambda s: _finish_text(beside, s), group, **_restarts(beside))
     if beside.planned_seconds_left:
         label = f"finish, were goodput {run.goodput:g} as planned"
         yield Row(label=label, value=_finish_text(beside, beside.planned_seconds_left), group=group)
@@ -217,11 +217,25 @@ def _finish_text(beside, seconds):
     return f"{date} ({days})" if date else f"{days} from the last line"
 
 
-def _outlook_row(label, found, text, group):
+def _restarts(beside):
+    """How the finish counts restarts that are still to come."""
+    found, usual = beside.progress, beside.interruptions
+    if found is None:
+        return {}
+    (few, up, _), _, (many, longer, costs) = found.rates_of_restarts(usual)
+    fewest = f"Gamma({few}) / {show(up, 's')}" if few else "0"
+    rates = f"rates of restarts from {fewest} to Gamma({many}) / {show(longer, 's')}, of which {few} were seen"
+    assumed = f"one that was not seen takes {show(max(costs), 's')}"
+    garwood = "Garwood 1936, Biometrika 28:437-442: exact limits of a Poisson mean"
+    sources = (garwood,) if few else (garwood, usual.source)
+    return {"formula": f"steps left / speed, and restarts; {rates}", "assumed": (assumed,), "sources": sources}
+
+
+def _outlook_row(label, found, text, group, **unfolded):
     if not found.decided:
         return Row(label=label, value=f"not decidable: {found.reason}", group=group)
     ends = f"; 95 %: {text(found.low)} to {text(found.high)}" if found.low < found.high else ""
-    return Row(label=label, value=text(found.best) + ends, group=group, convention=found.covers)
+    return Row(label=label, value=text(found.best) + ends, group=group, convention=found.covers, **unfolded)
 
 
 def _sound(report):
