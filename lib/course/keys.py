@@ -44,4 +44,5 @@ def folder_name(name):
     if name and clean == name and not is_ours and len(name.encode()) <= 120:
         return name
     mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{clean.removesuffix(suffix)[:40]}-{mark}{suffix if suffix in clean else ''}"
+    stem = clean.removesuffix(suffix)[:40].encode()[:70].decode("utf-8", "ignore")  # so that all of it is short enough
+    return f"{stem}-{mark}{suffix if suffix in clean else ''}"
