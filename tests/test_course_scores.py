@@ -13,6 +13,7 @@ from lib.course.gradebook import fill
 from lib.course.roster import Roster, Student
 from lib.course.scores import UNKNOWN, hundredths, scores
 from lib.course.sheet import safe_cell, scores_csv
+from lib.grading.record import file_name
 from tests.course_class import ADA, CLASS, new_results, record, refused, run
 from tests.test_course import DECIDED, came
 from tests.test_course_feedback import CANVAS, EXPORT, WORKSHEET
@@ -138,6 +139,22 @@ def test_a_name_that_moves_the_cursor_is_told_without_it(tmp_path):
     done = run("gradebook", folder, tmp_path / "e.csv", "-o", tmp_path / "f.csv", "--column", "4711")
     assert "\x1b" not in done.stderr
     assert "without a score: Ng [2K Cy\n" in done.stderr
+
+
+def test_nobody_gets_nothing_while_a_record_is_nobodys(tmp_path):
+    """Bob was graded as the download called him: on the roster he seems to have handed nothing in."""
+    folder = new_results(tmp_path / "results", record("ada", 4, 0), record("raobob_1235", 4, 4))
+    (tmp_path / "r.csv").write_text("student,canvas id\nada,1234\nbob,1235\n")
+    (tmp_path / "e.csv").write_bytes(CANVAS.encode())
+    words = ("gradebook", folder, tmp_path / "e.csv", "-o", tmp_path / "f.csv", "--column", "4711")
+    done = run(*words, "--roster", tmp_path / "r.csv")
+    assert done.exit_code == 1
+    assert (tmp_path / "f.csv").read_bytes() == CANVAS.replace('S 2,,"7', 'S 2,4.00,"7').encode()
+    assert 'without a score: Rao, "Bob"\n' in done.stderr
+    assert "not on the roster: raobob_1235" in done.stderr
+    (folder / file_name("raobob_1235")).unlink()
+    assert run(*words, "--roster", tmp_path / "r.csv").exit_code == 0
+    assert b"S 1,0.00" in (tmp_path / "f.csv").read_bytes()
 
 
 def test_with_a_roster_the_roster_alone_decides(tmp_path):

@@ -122,7 +122,7 @@ def gradebook(context, results, export, output, column, scale, as_json, **how):
     """Fill scores into an exported gradebook.
 
     Of Canvas or Moodle; its ids and all other cells stay as they are. Exits with 1 if somebody with a score has no row.
-    Who is on the roster and handed nothing in has 0 points.
+    Who is on the roster and handed nothing in has 0 points, unless a record is nobody's, which may be theirs.
 
     \b
     handbook course gradebook results export.csv -o filled.csv --roster roster.csv --column 4711
@@ -135,7 +135,8 @@ def gradebook(context, results, export, output, column, scale, as_json, **how):
     with refusals():
         if os.path.exists(output) and os.path.samefile(export, output):
             raise ValueError(f"{output}: the export itself: give another name, so that it stays")
-        filled = fill(export, found, roster_of(how["roster"], how["pseudonyms"]), column, scale)
+        sure = [one for one in found if not strangers or one.record or one.points]
+        filled = fill(export, sure, roster_of(how["roster"], how["pseudonyms"]), column, scale)
     write_text(output, filled.text, replace=True)
     if as_json:
         names = ("form", "column", "filled", "kept", "without_row", "without_score")

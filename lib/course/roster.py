@@ -24,7 +24,7 @@ class Student:
         student: the name that records and decisions carry, such as a login.
         name: in full, "First Last" or "Last, First".
         email: as the gradebook has it.
-        section, group: empty where there are none.
+        section, group: empty where there are none; a group's name is that of one group in the whole course.
         canvas_id: the number in the column ID of Canvas' gradebook.
         moodle_id: the participant's number in Moodle's worksheet and download.
         sis_id: the number of the student's card: SIS User ID in Canvas, ID number in Moodle.
