@@ -251,7 +251,7 @@ class AgainstPlan:
             why = "the log tells no times of day"
         elif self.failures and self.failures[0] < _FEW:
             seen, usual = self.failures
-            why = f"{seen} restarts in the log, {usual:.2g} at the rate of Llama 3's cluster; so few tell a rate badly"
+            why = f"restarts in the log: {seen}, and {usual:.2g} at Llama 3's rate; so few tell a rate badly"
         return _judged("goodput", f"at least {self.run.goodput:g}", value, self.goodput_interval, self.run.goodput, why)
 
     def _of_loss(self):

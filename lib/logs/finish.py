@@ -72,7 +72,8 @@ class Progress:
 
         With none seen it tells no cost, and of the rate an upper end that a short log leaves anywhere. So there the
         lower end is no restart, each costs what the plan lets it, and t is longer: for the best value by half of the
-        plan's time between two, for the upper end by the worst published time between two.
+        plan's time between two, for the upper end by the worst published time between two. What that does not hold are
+        clusters many times worse than the worst published one, and restarts dearer than the plan prices them.
 
         Args:
             usual: `Interruptions` of such a cluster.
