@@ -20,8 +20,13 @@ export const alongHorizontal = (y, box, line) =>
 
 // The first of the places that costs least: text over text or off the picture is worst, then text over a line.
 export function freest(places, {width, height}, {taken, crossed, bounds}) {
-  const costs = places.map((place) => cost(boxAt(place, width, height), taken, crossed, bounds));
-  return places[costs.indexOf(Math.min(...costs))];
+  let [best, least] = [null, Infinity];
+  for (const place of places) {
+    const asked = cost(boxAt(place, width, height), taken, crossed, bounds);
+    if (asked < least) [best, least] = [place, asked];
+    if (!least) break; // mostly the first
+  }
+  return best;
 }
 
 export function boxAt({x, y, align}, width, height) {

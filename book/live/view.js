@@ -71,7 +71,7 @@ function moveOf(target) {
 const scaleOf = (slider) => ({log: slider.dataset.scale === "log", whole: "whole" in slider.dataset});
 
 export function draw(section, whatIf, engine, busy) {
-  for (const field of fieldsOf(section)) drawControl(field, whatIf);
+  for (const control of controlsOf(section)) drawControl(control, whatIf);
   unfoldMoved(section, whatIf);
   drawMessage(section, whatIf, engine);
   const answer = section.querySelector(".what-if-answer");
@@ -98,19 +98,30 @@ function drawStale(answer, stale, busy) {
   else if (stale !== answer.classList.contains("what-if-stale")) answer.classList.toggle("what-if-stale", stale);
 }
 
+const controls = new WeakMap(); // section -> its controls: looked up once, drawn twice a move
+
+function controlsOf(section) {
+  if (!controls.has(section)) controls.set(section, fieldsOf(section).map(partsOf));
+  return controls.get(section);
+}
+
+function partsOf(field) {
+  const box = field.closest("[data-control]");
+  const unit = box.querySelector(".what-if-unit")?.textContent ?? "";
+  return {field, box, unit, slider: box.querySelector("input[type=range]"), name: field.name};
+}
+
 // A field or slider that is in the reader's hand is left alone.
-function drawControl(field, {values, refusal, answer}) {
-  const control = field.closest("[data-control]");
-  const slider = control.querySelector("input[type=range]");
-  const text = values[field.name];
+function drawControl({field, box, unit, slider, name}, {values, refusal, answer}) {
+  const text = values[name];
   if (field !== document.activeElement && field.value !== text) field.value = text;
-  drawFault(field, control, refusal?.control === field.name ? refusal.message : "");
+  drawFault(field, box, refusal?.control === name ? refusal.message : "");
   if (!slider) return;
-  if (slider !== document.activeElement && answer?.texts[field.name] === text) {
-    slider.value = placeOfValue(answer.inputs[field.name], scaleOf(slider));
+  if (slider !== document.activeElement && answer?.texts[name] === text) {
+    slider.value = placeOfValue(answer.inputs[name], scaleOf(slider));
   }
-  const unit = control.querySelector(".what-if-unit")?.textContent ?? "";
-  slider.setAttribute("aria-valuetext", `${text} ${unit}`.trim());
+  const said = `${text} ${unit}`.trim();
+  if (slider.getAttribute("aria-valuetext") !== said) slider.setAttribute("aria-valuetext", said);
 }
 
 // A refusal stands beside its control and is read with it.
