@@ -3,9 +3,11 @@
 import os
 from importlib.util import find_spec
 
-# As many devices as the tests of the pilot lay a step on, and quick code instead of fast code, for it hardly runs.
+# As many devices as the tests of the pilot lay a step on, and quick code instead of fast code, for it hardly runs:
+# not optimised, and in one piece, for pieces cost half as much again.
 FLAGS = ("--xla_force_host_platform_device_count=8", "--xla_backend_optimization_level=0")
-os.environ.setdefault("XLA_FLAGS", " ".join((*FLAGS, "--xla_cpu_use_fusion_emitters=false")))  # read when JAX starts
+FLAGS += ("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1")
+os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))  # read when JAX starts
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 NEED_JAX = [f"lib/pilot/{name}.py" for name in ("checkpoint", "lower", "mesh", "model", "shards", "step")]

@@ -32,10 +32,10 @@ LIMIT_SECONDS = 600.0  # of a rung; an idle laptop takes a tenth of it for all f
 _NEEDED = ("jax", "optax", "orbax.checkpoint")
 _MISSING = 'JAX is missing: pip install "training-run-handbook[pilot]" has what pilots need; the rest works without it'
 # Quick code for what hardly runs, faster code for hundreds of steps, the compiler's usual code where speed is measured.
-_NO_EMITTERS = "--xla_cpu_use_fusion_emitters=false"
-_QUICK = f"--xla_backend_optimization_level=0 {_NO_EMITTERS}"
+_PLAIN = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"  # in one piece
+_QUICK = f"--xla_backend_optimization_level=0 {_PLAIN}"
 _VIRTUAL = f"--xla_force_host_platform_device_count={DEVICES}"
-_FLAGS = {1: _QUICK, 2: f"--xla_backend_optimization_level=2 {_NO_EMITTERS}", 3: "", 4: f"{_VIRTUAL} {_QUICK}"}
+_FLAGS = {1: _QUICK, 2: f"--xla_backend_optimization_level=2 {_PLAIN}", 3: "", 4: f"{_VIRTUAL} {_QUICK}"}
 _ON_CPU = (1, 4)  # float64, and virtual devices: whatever else there is
 
 

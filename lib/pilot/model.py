@@ -52,13 +52,19 @@ def initialise(shape, key, rows=None, dtype=jnp.float32):
     True
     """
     found = tensors(shape, rows)
-    keys = iter(jax.random.split(key, sum(map(len, found.values()))))
+    drawn = iter(_drawn([tensor for inside in found.values() for tensor in inside.values()], key))
 
     def start(tensor):
-        normal = jax.random.normal(next(keys), tensor.shape, jnp.float32)
+        normal = next(drawn)[: tensor.n_params].reshape(tensor.shape)
         return (tensor.mean + tensor.deviation * normal).astype(dtype)
 
     return {part: {name: start(tensor) for name, tensor in inside.items()} for part, inside in found.items()}
+
+
+def _drawn(wanted, key):
+    """A row of normal numbers for each tensor, as long as the largest: one draw, for each costs a compiler dear."""
+    longest = max(tensor.n_params for tensor in wanted)
+    return jax.vmap(lambda key: jax.random.normal(key, (longest,), jnp.float32))(jax.random.split(key, len(wanted)))
 
 
 def logits(params, shape, tokens, *, dropout=0.0, key=None, dtype=jnp.float32, part=_ALL):
