@@ -87,11 +87,13 @@ def keep(cache, name, notebook, ran):
 
 
 def kept_results():
-    """The folder of the results of this `lib`, as the book's extension names it."""
+    """The folder of the results of this `lib`, as the book's extension names it; the oldest folders go."""
     sys.path.append(str(ROOT / "book/_ext"))
-    from book_fresh import kept_results as folder  # it stands beside the book's other extensions
+    import book_fresh  # it stands beside the book's other extensions
 
-    return folder(ROOT)
+    folder = book_fresh.kept_results(ROOT)
+    book_fresh.drop_oldest(ROOT)
+    return folder
 
 
 def is_kept(cache, notebook):

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 
+import assemble
 import book_fresh
 import book_theme
 import jupytext
@@ -22,6 +23,7 @@ import yaml
 from book_figures import in_page
 from book_math import to_mathml
 from packaging.requirements import Requirement
+from sphinx.errors import SphinxError
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = (ROOT / "requirements.lock").read_text()
@@ -176,14 +178,53 @@ def test_another_lib_outdates_every_page_and_the_kept_results(tmp_path):
     second, outdated = look()
     assert second != first
     assert outdated == {"a", "b"}
+    (tmp_path / "book/live").mkdir(parents=True)
+    (tmp_path / "book/live/worker.js").write_text("")  # pages name the script by a hash of it
+    assert look() == (second, {"a", "b"})
+    assert look() == (second, [])
 
 
 def test_the_oldest_kept_results_go(tmp_path):
     (tmp_path / "lib").mkdir()
     for number in range(book_fresh.KEPT + 2):
         (tmp_path / "lib/a.py").write_text(f"x = {number}\n")
-        book_fresh.keep_results_apart(SimpleNamespace(srcdir=str(tmp_path)), SimpleNamespace())
-    assert len(list((tmp_path / "_build/cache").iterdir())) == book_fresh.KEPT
+        latest = book_fresh.kept_results(tmp_path)
+        book_fresh.drop_oldest(tmp_path)
+    kept = list((tmp_path / "_build/cache").iterdir())
+    assert len(kept) == book_fresh.KEPT
+    assert Path(latest) in kept
+
+
+def reading(folder, pages, chapters="exit 0", live="exit 0"):
+    """How pages of a folder are read beside two parts that a shell's line makes, and what Sphinx tells its handlers."""
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text)
+    parts = [assemble.Part(name, "sh", "-c", line) for name, line in {"chapters": chapters, "live": live}.items()]
+    return assemble.Reading(*parts), SimpleNamespace(doc2path=lambda name: folder / f"{name}.md")
+
+
+PLAIN, CELLS = "# Page\n", "---\nfile_format: mystnb\n---\n\n```{code-cell} ipython3\n1\n```\n"
+
+
+def test_pages_with_cells_are_read_last_and_after_the_chapters_ran(tmp_path, capsys):
+    done = tmp_path / "done"
+    read, env = reading(tmp_path, {"a": CELLS, "b": PLAIN, "c": CELLS}, chapters=f"sleep 1; touch {done}")
+    read.settle(None, env, names := ["a", "b", "c"])
+    assert names == ["b", "a", "c"]
+    read.begin(None, "b", [PLAIN])
+    assert not done.exists()  # a page without cells waits for nothing
+    read.begin(None, "a", [CELLS])
+    assert done.exists()
+    read.end(None, env)
+    assert capsys.readouterr().out == "    [  1 of 3] b\n    [  2 of 3] a\n"
+
+
+@pytest.mark.parametrize("part", ["chapters", "live"])
+def test_a_part_that_failed_ends_the_build_also_when_no_page_is_read(tmp_path, part):
+    read, env = reading(tmp_path, {}, **{part: "exit 3"})
+    with pytest.raises(SphinxError, match=f"{part}: failed"):
+        read.end(None, env)
+    read.live.process.wait(10)
 
 
 def test_the_theme_keeps_the_icons_that_pages_show_and_no_others():

@@ -26,15 +26,24 @@ def calculation(root):
     return digest(root, "lib", "requirements.lock")
 
 
+def appearance(root):
+    """The hash of what shapes a page besides its text: extensions, settings, the scripts that it names by a hash."""
+    scripts = (path.relative_to(root).as_posix() for path in (root / "book/live").glob("*.*"))
+    return digest(root, "book/_ext", "_config.yml", *sorted(name for name in scripts if ".test." not in name))
+
+
 def kept_results(root):
-    """The folder of the results of this `lib`; the oldest ones go."""
-    cache = root / "_build/cache"
-    folder = cache / calculation(root)
+    """The folder of the results of this `lib`."""
+    folder = root / "_build/cache" / calculation(root)
     folder.mkdir(parents=True, exist_ok=True)
     folder.touch()
-    for old in sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime)[:-KEPT]:
-        shutil.rmtree(old)
     return str(folder)
+
+
+def drop_oldest(root):
+    """Only the latest results stay. Whoever runs chapters calls this, and nobody else at the same time."""
+    for old in sorted((root / "_build/cache").iterdir(), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(old)
 
 
 def keep_results_apart(app, config):
@@ -45,7 +54,7 @@ def keep_results_apart(app, config):
 def outdated(app, env, added, changed, removed):
     """All pages, when what they are made with is not what it was."""
     root = Path(app.srcdir)
-    now = calculation(root) + digest(root, "book/_ext", "_config.yml", "_build/live/manifest.json")
+    now = calculation(root) + appearance(root)
     before, env.handbook_made_with = getattr(env, "handbook_made_with", None), now
     return env.found_docs if before != now else []
 
