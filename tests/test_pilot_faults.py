@@ -37,7 +37,7 @@ def measured(measure, seed=0):
 
 def go_on(folder):
     """What `second_half` returns, in a process that has the pilot from here."""
-    return one_node.second_half(small(), folder)
+    return one_node.second_half(small(), folder, one_node.programs(small()))
 
 
 def climb(*found):
@@ -49,8 +49,11 @@ def climb(*found):
 
 @pytest.fixture(scope="module")
 def below():
-    """What rungs 1 to 3 measure while every fault of rung 4 is planted."""
+    """What rungs 1 to 3 measure while every fault of rung 4 is planted; its speeds, judged by nothing, hardly."""
     with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr(one_device, "_SIDES", (256,))
+        patch.setattr(one_device, "_TIMED", 3)
         for fault in FAULTS.values():
             if fault.rung == 4:
                 stack.enter_context(planted(fault.name))
@@ -60,7 +63,8 @@ def below():
 @pytest.fixture(scope="module")
 def sound():
     """What rung 4 measures of a sound pilot, by seed."""
-    return {seed: measured(one_node.measure, seed) for seed in SEEDS}
+    program = one_node.programs(small())
+    return {seed: one_node.measure(small(seed), lambda line: None, program) for seed in SEEDS}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -112,7 +116,7 @@ def test_rung_4_and_none_below_it_catches(below, sound, name):
 
 
 def test_another_process_goes_on_from_a_checkpoint_to_the_bit(tmp_path):
-    losses, words = one_node.uninterrupted(small(), tmp_path)
+    losses, words = one_node.uninterrupted(small(), tmp_path, one_node.programs(small()))
     with ProcessPoolExecutor(1, get_context("spawn")) as other:
         again, read = other.submit(go_on, tmp_path).result(timeout=120)
     np.testing.assert_array_equal(again, losses)
