@@ -1,5 +1,6 @@
 """For the doctests of `lib` and all tests: what is settled before JAX starts, and what is left out without it."""
 
+import gc
 import os
 from importlib.util import find_spec
 
@@ -15,6 +16,15 @@ NEED_JAX += [f"lib/pilot/{name}.py" for name in ("one_batch", "one_device", "one
 NEED_JAX += [f"tests/test_pilot_{name}.py" for name in ("checkpoint", "compiled", "faults", "model", "rungs", "step")]
 LEFT_OUT = find_spec("jax") is None and os.environ.get("CI") != "true"  # in a forge they fail
 collect_ignore = NEED_JAX if LEFT_OUT else []
+
+
+# What is imported and what ten thousand tests keep is no garbage: looking through it took a twentieth of all time.
+gc.set_threshold(100_000, 50, 100)
+
+
+def pytest_collection_finish():
+    """Modules and tests stay to the end."""
+    gc.freeze()
 
 
 def pytest_report_header():

@@ -8,6 +8,7 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable
+from functools import cache
 from numbers import Integral, Real
 
 # Passed on, so that a module imports one door only.
@@ -174,17 +175,24 @@ def fields(record, **kinds):
     >>> from lib.hardware import Cluster
     >>> fields(Cluster(accelerator="h100", n_gpus=8), integer="n_gpus")
     """
-    may_be_none = {field.name for field in dataclasses.fields(record) if field.default is None}
+    may_be_none = _may_be_none(type(record))
     for kind, names in kinds.items():
         for name in names.split():
             value = getattr(record, name)
             if value is None and name in may_be_none:
                 continue
-            if kind in _RULED:
+            plain = type(value) is float  # nearly all values
+            if kind in _RULED and not plain:
                 scalar(**{name: value})
             _KINDS[kind](**{name: value})
-            if isinstance(value, float):  # NumPy's is one too, and would print its type wherever the record goes
+            # NumPy's is a float too, and would print its type wherever the record goes.
+            if isinstance(value, float) and not plain:
                 object.__setattr__(record, name, float(value))
+
+
+@cache
+def _may_be_none(record_type):
+    return {field.name for field in dataclasses.fields(record_type) if field.default is None}
 
 
 def integer(**values):

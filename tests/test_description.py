@@ -144,9 +144,11 @@ def test_a_folder_and_a_device_are_no_files(tmp_path):
 
 # Writing, and the hash
 
+LETTERS = st.characters(exclude_categories=["Cs"])  # what UTF-8 can write, found ten times as fast as by its codec
+
 shapes = st.sampled_from([model(name) for name in sorted(MODELS)[::7]]) | st.builds(
     Transformer,
-    name=st.text(max_size=8),
+    name=st.text(LETTERS, max_size=8),
     n_layers=st.integers(2, 4),
     d_model=st.just(64),
     n_heads=st.just(4),
@@ -179,7 +181,7 @@ def descriptions(draw):
         decay_steps=draw(st.floats(1, 100)),
     )
     return RunDescription(
-        name=draw(st.text(max_size=12)),
+        name=draw(st.text(LETTERS, max_size=12)),
         shape=draw(shapes),
         n_tokens=n_tokens,
         cluster=Cluster(accelerator=draw(st.sampled_from(["h100", "a100"])), n_gpus=layout.n_gpus),

@@ -325,7 +325,8 @@ def test_a_configuration_is_a_mapping_and_a_path_is_text(bad):
             read_config(bad)
 
 
-plain = st.none() | st.booleans() | st.integers(-3, 40) | st.floats() | st.text(max_size=3)
+LETTERS = st.characters(exclude_categories=["Cs"])  # what UTF-8 can write, found ten times as fast as by its codec
+plain = st.none() | st.booleans() | st.integers(-3, 40) | st.floats() | st.text(LETTERS, max_size=3)
 names = st.sampled_from(sorted({name for family in FAMILIES.values() for name in family.defaults}))
 
 
@@ -339,7 +340,7 @@ def test_whatever_a_file_says_it_is_counted_or_refused(family, fields):
 
 
 anything = st.recursive(
-    plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(LETTERS, max_size=3), inner, max_size=3)
 )
 places = st.sampled_from(
     ["model_type", "architectures", "text_config", "_name_or_path", "vision_config", "layer_types"]

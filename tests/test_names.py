@@ -33,7 +33,11 @@ def test_a_long_table_is_cut_where_a_near_name_can_be_offered():
         check.lookup(table, name="@")
 
 
-@given(st.text(max_size=300).filter(lambda name: check.plain_name(name) not in map(check.plain_name, TABLE)))
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=300).filter(
+        lambda name: check.plain_name(name) not in map(check.plain_name, TABLE)
+    )
+)
 def test_any_other_text_is_refused_in_one_line(name):
     with pytest.raises(ValueError, match=r"\Aaccelerator = [^\n]*\Z"):
         check.lookup(TABLE, accelerator=name)
