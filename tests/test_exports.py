@@ -68,11 +68,12 @@ def graded(tmp_path_factory):
     (folder / "ada.ipynb").write_text(solved(handed_out))
     own = dict.fromkeys(("HOME", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"), f"{folder.parent / 'own'}")
     Path(own["HOME"]).mkdir()
-    path = os.pathsep.join([f"{Path(sys.executable).parent}", os.environ["PATH"]])  # the kernel is this Python
+    own["PATH"] = os.pathsep.join([f"{Path(sys.executable).parent}", os.environ["PATH"]])  # the kernel is this Python
+    own["PYTHONPATH"] = os.pathsep.join([f"{ROOT}", f"{ROOT / '.ci/light'}"])
     done = subprocess.run(
         [sys.executable, "-c", GRADE],
         cwd=folder,
-        env=os.environ | own | {"PATH": path, "PYTHONPATH": f"{ROOT}", "HANDBOOK_SEED": SECRET},
+        env=os.environ | own | {"HANDBOOK_SEED": SECRET},
         capture_output=True,
         text=True,
         timeout=200,

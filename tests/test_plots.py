@@ -193,8 +193,9 @@ def test_the_same_picture_gives_the_same_bytes(name):
     assert svg_of(name) == plots.to_svg(PICTURES[name]())
 
 
-def test_a_picture_takes_the_colour_of_the_text_around_it(picture):
-    svg = plots.to_svg(picture)
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_takes_the_colour_of_the_text_around_it(name):
+    svg = svg_of(name)
     assert INK not in svg
     assert "currentColor" in svg
     assert not re.search(r"<style|<\?xml|<metadata", svg)
@@ -213,8 +214,9 @@ def others_ids():
     return set(re.findall(r' id="([^"]+)"', plots.to_svg(plots.chart_picture(a_chart(references=())))))
 
 
-def test_ids_are_used_and_belong_to_one_picture(picture):
-    svg = plots.to_svg(picture)
+@pytest.mark.parametrize("name", PICTURES)
+def test_ids_are_used_and_belong_to_one_picture(name):
+    svg = svg_of(name)
     ids = re.findall(r' id="([^"]+)"', svg)
     assert len(ids) == len(set(ids))
     assert set(ids) == set(re.findall(r'(?:href="#|url\(#)([\w-]+)', svg))
