@@ -47,7 +47,7 @@ def initialise(shape, key, rows=None, dtype=jnp.float32):
 
     >>> from lib.architecture import Transformer
     >>> shape = Transformer(n_layers=2, d_model=64, n_heads=4, n_kv_heads=2, d_ff=192, vocab_size=1000)
-    >>> params = initialise(shape, jax.random.key(0))
+    >>> params = jax.jit(initialise, static_argnums=0)(shape, jax.random.key(0))
     >>> sum(leaf.size for leaf in jax.tree.leaves(params)) == shape.n_params
     True
     """
@@ -113,7 +113,8 @@ def loss(params, shape, tokens, targets, **options):
     >>> from lib.architecture import Transformer
     >>> shape = Transformer(n_layers=2, d_model=64, n_heads=4, n_kv_heads=2, d_ff=192, vocab_size=1000)
     >>> tokens = jnp.arange(32).reshape(2, 16)
-    >>> start = loss(initialise(shape, jax.random.key(0)), shape, tokens, tokens + 1)
+    >>> params = jax.jit(initialise, static_argnums=0)(shape, jax.random.key(0))
+    >>> start = jax.jit(loss, static_argnums=1)(params, shape, tokens, tokens + 1)
     >>> abs(float(start) - math.log(1000)) < 0.1
     True
     """
@@ -147,7 +148,7 @@ def output_table(outside):
 
     >>> from lib.architecture import Transformer
     >>> shape = Transformer(n_layers=2, d_model=64, n_heads=4, d_ff=192, vocab_size=1000, tied=True)
-    >>> outside = initialise(shape, jax.random.key(0))["outside"]
+    >>> outside = jax.jit(initialise, static_argnums=0)(shape, jax.random.key(0))["outside"]
     >>> output_table(outside) is outside["table"]
     True
     """
@@ -222,7 +223,7 @@ def rotate(heads, first=0):
     Source: Su et al. 2021, arXiv:2104.09864, section 3.2; halves in place of neighbours, as in GPT-NeoX and in
         transformers' Llama.
 
-    >>> turned = rotate(jnp.ones((1, 3, 2, 8)))
+    >>> turned = jax.jit(rotate)(jnp.ones((1, 3, 2, 8)))
     >>> bool(jnp.allclose(jnp.sum(turned**2, axis=-1), 8.0))
     True
     """
