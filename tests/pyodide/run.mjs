@@ -2,7 +2,7 @@
 // PACKAGES is the folder of the packages for Pyodide; LEFT_OUT are the files that are not collected, joined by colons;
 // the arguments are pytest's, their paths the repository's.
 
-import {readdirSync, readFileSync} from "node:fs";
+import {mkdirSync, readdirSync, readFileSync, statSync} from "node:fs";
 import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {loadPyodide} from "../../book/live/node_modules/pyodide/pyodide.mjs";
@@ -10,7 +10,7 @@ import {loadPyodide} from "../../book/live/node_modules/pyodide/pyodide.mjs";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const [packages, leftOut, ...options] = process.argv.slice(2);
 
-const python = await loadPyodide({env: {PYTHONDONTWRITEBYTECODE: "1", HOME: "/home/pyodide"}});
+const python = await loadPyodide({env: {HOME: "/home/pyodide"}});
 // Into memory: each look at a file that is mounted leaves Python, and pytest takes many.
 function copy(folder, place) {
   python.FS.mkdirTree(place);
@@ -18,12 +18,19 @@ function copy(folder, place) {
     const [from, to] = [join(folder, entry.name), `${place}/${entry.name}`];
     if (["__pycache__", "node_modules"].includes(entry.name)) continue;
     if (entry.isDirectory()) copy(from, to);
-    else python.FS.writeFile(to, readFileSync(from));
+    else {
+      python.FS.writeFile(to, readFileSync(from));
+      python.FS.utime(to, ...Array(2).fill(statSync(from).mtimeMs)); // by which Python knows its bytecode
+    }
   }
 }
 
 copy(resolve(packages), "/packages");
 for (const name of ["lib", "tests", "book"]) copy(resolve(ROOT, name), `/repository/${name}`);
+const kept = resolve(packages, "../pycache/pyodide");
+mkdirSync(kept, {recursive: true});
+python.FS.mkdirTree("/pycache");
+python.mountNodeFS("/pycache", kept);
 python.globals.set("left_out", python.toPy(leftOut.split(":")));
 python.globals.set("options", python.toPy(options));
 process.exit(
@@ -33,6 +40,7 @@ import os
 import sys
 
 sys.path[:0] = ["/packages", "/repository"]
+sys.dont_write_bytecode, sys.pycache_prefix = False, "/pycache"
 os.chdir("/repository")
 
 import hypothesis
