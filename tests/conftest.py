@@ -14,8 +14,9 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 ROOT = Path(__file__).resolve().parent.parent
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # nothing outside is ever reached
 DESK = {"width": 1280, "height": 900}
-# A worker lives for a few answers here: code that is quickly made starts it in two thirds of the time.
-QUICK = "--js-flags=--liftoff-only"
+# A worker lives for a few answers here: code that is quickly made, and what is never called not even looked through,
+# starts it in half of the time.
+QUICK = "--js-flags=--liftoff-only --wasm-lazy-validation"
 
 # No deadline for a single example: machines that run tests are busy ones.
 # Each run draws other examples, and tries again those that failed: fewer a run find the same faults, some runs later.
@@ -110,15 +111,15 @@ def browser(chromium):
 
 @contextmanager
 def opening(browser, book_url):
-    """Opens pages of the book, each in a fresh profile, and records what a quiet page has none of."""
+    """Opens pages of the book, each in a fresh profile or beside another, and records what a quiet page has none of."""
     from tests.page_checks import watch
 
     contexts = []
 
-    def open_one(path, url=book_url, prepare=lambda page: None, **options):
-        context = browser.new_context(**({"viewport": DESK} | options))
-        contexts.append(context)
-        page = context.new_page()
+    def open_one(path, url=book_url, prepare=lambda page: None, beside=None, **options):
+        if beside is None:
+            contexts.append(browser.new_context(**({"viewport": DESK} | options)))
+        page = (beside.context if beside else contexts[-1]).new_page()
         page.set_default_timeout(60_000)
         page.faults = watch(page)
         prepare(page)
@@ -137,22 +138,25 @@ def open_page(browser, book_url):
         yield open_one
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kept_page(browser, book_url):
-    """Opens a page of the book once for all tests of a module: its worker takes seconds to start."""
+    """Opens a page of the book once for all tests, and gives it as at a desk: its worker takes seconds to start."""
     kept = {}
 
-    def keep(path, **options):
-        kind = (path, repr(sorted(options.items())))
-        if kind not in kept:
-            kept[kind] = open_one(path, **options)
-        return kept[kind]
+    def keep(path):
+        if path not in kept:
+            kept[path] = open_one(path, beside=next(iter(kept.values()), None), has_touch=True)
+        page = kept[path]
+        page.bring_to_front()  # a tab behind another one paints next to no frames
+        as_at_a_desk(page)
+        page.faults.clear()
+        return page
 
     with opening(browser, book_url) as open_one:
         yield keep
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def turn_to(browser, book_url):
     """Opens pages of the book one after another in the same tab, for each set of options: a new tab takes a second."""
     tabs = {}
@@ -164,15 +168,20 @@ def turn_to(browser, book_url):
             return tabs[kind]
         page = tabs[kind]
         page.evaluate("localStorage.clear(); sessionStorage.clear()")
-        page.emulate_media(media="null", color_scheme="null")  # as the options say
-        page.set_viewport_size(options.get("viewport", DESK))
-        page.faults.clear()
         page.goto("about:blank")  # an address that differs after its # alone would not be opened anew
+        as_at_a_desk(page)
+        page.faults.clear()
         page.goto(book_url + path)
         return page
 
     with opening(browser, book_url) as open_one:
         yield turn
+
+
+def as_at_a_desk(page):
+    """Undo what a test did to the look of a page."""
+    page.emulate_media(media="null", color_scheme="null")  # as the options say
+    page.set_viewport_size(DESK)
 
 
 @pytest.fixture
@@ -182,7 +191,7 @@ def first(open_page, turn_to):
 
     def open_first(query="", **options):
         name, path = FIRST
-        page = (open_page if "prepare" in options else turn_to)(path + query, **options)
+        page = (open_page if options else turn_to)(path + query, **options)
         return page, f"what-if-{name}", numbers_of(name)
 
     return open_first

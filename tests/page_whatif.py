@@ -1,11 +1,13 @@
 """What a what-if on a page shows, how it is moved, and whether that is what `lib` answers."""
 
+import json
 import math
+import subprocess
 from html import unescape
 
 from lib.whatif import catalogue
 from lib.whatif.html import answer_html, chart_html
-from tests.page_checks import HTML, pages
+from tests.page_checks import HTML, ROOT, pages
 
 CATALOGUE = catalogue.WHAT_IFS
 SETTLED = """id => {
@@ -64,6 +66,18 @@ FIRST = SECTIONS[0] if SECTIONS else ("worked-example", "index.html")
 def numbers_of(name):
     """The controls of a what-if that are numbers."""
     return [control for control in catalogue.find(name).controls if not hasattr(control, "options")]
+
+
+def address_of(node, settings):
+    """The query of an address that gives what-ifs their settings, as the page's own script writes it."""
+    script = (
+        "import {writeAddress} from './state.js';"
+        "const add = (query, [name, values]) => writeAddress(query, name, values);"
+        f"process.stdout.write(Object.entries({json.dumps(settings)}).reduce(add, ''))"
+    )
+    command = [node, "--input-type=module", "-e", script]
+    live = ROOT / "book/live"
+    return subprocess.run(command, cwd=live, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
 def unfold(page, ident):

@@ -1,17 +1,34 @@
 """How a what-if behaves on a page: refusals, address, keyboard, screen reader, theme."""
 
 import json
-import subprocess
 
 import pytest
 
 from lib.whatif import catalogue
-from tests.page_checks import findings, load_axe, too_wide
-from tests.page_whatif import FIRST, SECTIONS, SETTLED, STATE, assert_as_lib, press, same_answer, type_text
+from tests.page_checks import PHONE, findings, load_axe, too_wide
+from tests.page_whatif import (
+    FIRST,
+    SECTIONS,
+    SETTLED,
+    STATE,
+    address_of,
+    assert_as_lib,
+    numbers_of,
+    press,
+    reset,
+    same_answer,
+    type_text,
+)
 
 REFUSAL_IS_SAID = """id => {
   const fault = document.querySelector(`#${id} .what-if-fault`);
   return fault?.textContent === document.querySelector(`#${id} .what-if-message`).textContent;
+}"""
+# The next Tab reaches what comes first on the page.
+FROM_THE_TOP = """() => {
+  document.body.tabIndex = -1;
+  document.body.focus();
+  document.body.removeAttribute("tabindex");
 }"""
 
 
@@ -36,8 +53,8 @@ def test_a_refusal_stands_beside_its_control_and_the_last_good_answer_stays(awak
     assert field.get_attribute("aria-invalid") is None
 
 
-def test_the_address_brings_a_scenario_back_by_reload_and_by_the_back_button(first, book_url):
-    page, ident, (number, *_) = first()
+def test_the_address_brings_a_scenario_back_by_reload_and_by_the_back_button(awake, book_url):
+    page, ident, (number, *_) = awake
     start = page.evaluate(STATE, ident)
     press(page, ident, number, times=3)
     page.wait_for_function("location.search")
@@ -75,27 +92,19 @@ def test_a_damaged_address_falls_back_to_the_starting_values_and_says_so(first, 
     assert page.faults == []
 
 
-def test_a_link_whose_values_lib_refuses_falls_back_and_says_so(first, node, root):
+def test_a_link_whose_values_lib_refuses_falls_back_and_says_so(first, node):
     name, controls = FIRST[0], catalogue.find(FIRST[0]).controls
     values = {c.name: c.start if hasattr(c, "options") else "0" for c in controls}
-    script = (
-        f"import {{writeAddress}} from './state.js';"
-        f"process.stdout.write(writeAddress('', '{name}', {json.dumps(values)}))"
-    )
-    page, ident, _ = first(run_module(node, root / "book/live", script))
+    page, ident, _ = first(address_of(node, {name: values}))
     page.wait_for_function("id => document.querySelector(`#${id} .what-if-notice`)", arg=ident)
     shown = page.evaluate(STATE, ident)
     assert "starting values" in shown["message"]
     assert_as_lib(shown | {"message": ""}, name)
 
 
-def run_module(node, folder, script):
-    command = [node, "--input-type=module", "-e", script]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True).stdout
-
-
-def test_the_keyboard_alone_is_enough(first):
-    page, ident, _ = first()
+def test_the_keyboard_alone_is_enough(awake):
+    page, ident, _ = awake
+    page.evaluate(FROM_THE_TOP)
     tab_to(page, f"#{ident} input[type=range]")
     before = page.evaluate(STATE, ident)
     page.keyboard.press("ArrowRight")
@@ -145,25 +154,29 @@ def test_an_answer_is_announced_once_after_a_drag(awake):
     assert page.locator(f"#{ident} .what-if-message").get_attribute("role") == "status"
 
 
-def test_a_chart_is_drawn_anew_for_the_dark_and_fits_a_phone(turn_to):
+def test_a_chart_is_drawn_anew_for_the_dark_and_fits_a_phone(kept_page):
     name, path = next((name, path) for name, path in SECTIONS if catalogue.answer(name).chart)
-    page = turn_to(path, color_scheme="light")
+    page = kept_page(path)
+    page.emulate_media(color_scheme="light")
     ident = f"what-if-{name}"
-    page.locator(f"#{ident} input[type=range]").first.press("ArrowRight")
+    press(page, ident, numbers_of(name)[0])
     canvas = page.locator(f"#{ident} canvas")
     canvas.wait_for()
     light = canvas.evaluate("canvas => canvas.toDataURL()")
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     page.wait_for_function(f"document.querySelector('#{ident} canvas').toDataURL() !== {json.dumps(light)}")
-    page.set_viewport_size({"width": 360, "height": 740})
+    page.set_viewport_size(PHONE)
     page.wait_for_function(f"document.querySelector('#{ident} canvas').getBoundingClientRect().right <= 360")
     assert too_wide(page) == []
     assert page.locator(f"#{ident} .what-if-plot").get_attribute("role") == "img"
+    reset(page, ident)
 
 
-def test_a_moved_page_is_as_accessible_as_a_still_one(first):
-    page, ident, (number, *_) = first(color_scheme="dark")
+def test_a_moved_page_is_as_accessible_as_a_still_one(awake):
+    page, ident, (number, *_) = awake
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     load_axe(page)
     press(page, ident, number)
     type_text(page.locator(f"#{ident}-{number.name}"), "nonsense")
