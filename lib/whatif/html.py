@@ -53,6 +53,7 @@ The worker's interface is `lib.whatif.page`.
 import json
 import math
 import re
+from functools import lru_cache
 from html import escape
 
 from lib import units
@@ -215,9 +216,14 @@ def unique_keys(rows):
     """One stable key a row, made of its group and label: what keeps a disclosure open while its numbers move."""
     keys = []
     for row in rows:
-        key = "-".join(_WORD.findall(f"{row.group} {row.label}".lower())) or "row"
+        key = _key(row.group, row.label)
         keys.append(key if key not in keys else f"{key}-{keys.count(key) + len(keys)}")
     return keys
+
+
+@lru_cache(maxsize=1024)  # a move leaves labels as they are
+def _key(group, label):
+    return "-".join(_WORD.findall(f"{group} {label}".lower())) or "row"
 
 
 def _row(row, key):
@@ -228,6 +234,7 @@ def _row(row, key):
     return f'<tr><th scope="row">{escape(row.label)}</th> <td>{value}</td></tr>'
 
 
+@lru_cache(maxsize=1024)  # a move leaves sources and conventions as they are
 def _part(word, text):
     shown = f"<code>{escape(text)}</code>" if word == "formula" else escape(text)
     return f'<span class="what-if-word">{word}</span> {shown}'
