@@ -7,8 +7,14 @@ PORT ?= 8000
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -p no:nbmake  # which .ci/notebooks.py alone needs, half a second a process
 STAGE = @$(PY) .ci/stage.py
+# Three stages of one length: in each, tests share a browser, its pages and their started workers.
 PAGE_TESTS := $(wildcard tests/test_pages*.py)
-IN_A_BROWSER := $(PAGE_TESTS:tests/test_%.py=%)
+LOOKS := tests/test_pages.py
+MOVES := tests/test_pages_moves.py tests/test_pages_manners.py  # both start workers of the same pages
+IN_A_BROWSER := looks moves manners
+looks: TESTS := $(LOOKS)
+moves: TESTS := $(MOVES)
+manners: TESTS := $(filter-out $(LOOKS) $(MOVES),$(PAGE_TESTS))
 OWN_STAGES := $(PAGE_TESTS) tests/test_pyodide.py
 WHOLE_REPORTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Containers often forbid bytecode; without it every process compiles all that it imports, two seconds a kernel.
@@ -32,7 +38,7 @@ test: setup  ## check everything: lint, library, chapters, book, pages in a brow
 	@.ci/setup browser sandbox pyodide
 	@$(MAKE) --no-print-directory lint
 	@echo "==> two at a time, each reports when it is done: library, chapters; then the book and its pages"
-	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) checked-book units pyodide $(IN_A_BROWSER)
+	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) checked-book units $(IN_A_BROWSER) pyodide
 
 lab: setup  ## open the chapters in JupyterLab, as notebooks
 	@.ci/lab
@@ -65,4 +71,4 @@ pyodide: setup
 	$(STAGE) 600 "library in Pyodide" -- $(PYTEST) tests/test_pyodide.py
 
 $(IN_A_BROWSER): checked-book
-	$(STAGE) 600 "in a browser: $@" -- $(PYTEST) tests/test_$@.py
+	$(STAGE) 600 "in a browser: $@" -- $(PYTEST) $(TESTS)

@@ -100,7 +100,8 @@ def press(page, ident, control, key="ArrowRight", times=1):
 def reset(page, ident):
     """Back to the starting values, until the address says so too."""
     page.locator(f"#{ident} .what-if-reset").click()
-    page.wait_for_function("!location.search")
+    name = ident.removeprefix("what-if-")  # others on the page may be somewhere else
+    page.wait_for_function("name => !new URLSearchParams(location.search).has(name)", arg=name)
     page.wait_for_function(SETTLED, arg=ident)
 
 

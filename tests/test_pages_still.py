@@ -35,5 +35,11 @@ def test_on_paper_every_fold_is_open(still):
     _, page = still
     assert page.evaluate(UNSEEN) != []
     page.emulate_media(media="print")
-    page.wait_for_function(f"{UNSEEN}.length === 0", polling=100)  # what was skipped is laid out with the next frame
+    assert any(unseen_in_a_frame(page) == [] for _ in range(20))
     page.emulate_media(media="null")
+
+
+def unseen_in_a_frame(page):
+    """What is folded once a frame was painted: what was skipped is laid out with it, and a still page paints none."""
+    page.screenshot(clip={"x": 0, "y": 0, "width": 1, "height": 1})
+    return page.evaluate(UNSEEN)
