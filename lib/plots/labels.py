@@ -1,7 +1,6 @@
 """Labels in place of legends: text beside what it names, where it covers neither other text nor lines."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -21,16 +20,17 @@ class Labels:
     def __init__(self, axes):
         self.axes = axes
         self.taken = _around(axes)  # boxes of labels
-        self.crossed = []  # points along lines
-        self._crossed = np.empty((0, 2))  # the same as an array, made when it is asked for
+        self.crossed = np.empty((0, 2))  # points along lines
 
     def avoid_line(self, x, y, steps=12):
         """Keep labels off a line through these data points."""
-        points = self.axes.transData.transform(list(zip(x, y, strict=True)))
-        if len(points) == 1:
-            self.crossed.extend(points)
-        for (x0, y0), (x1, y1) in pairwise(points):
-            self.crossed.extend((x0 + (x1 - x0) * k / steps, y0 + (y1 - y0) * k / steps) for k in range(steps + 1))
+        points = self.axes.transData.transform(np.column_stack((x, y)))
+        shares = np.arange(steps + 1)[:, None]
+        between = points[:-1, None] + np.diff(points, axis=0)[:, None] * shares / steps
+        self._cross(points if len(points) == 1 else between.reshape(-1, 2))
+
+    def _cross(self, points):
+        self.crossed = np.concatenate((self.crossed, points))
 
     def beside(self, text, x, y, **style):
         """Label a point, on whichever side is free."""
@@ -64,22 +64,24 @@ class Labels:
         figure, box = self.axes.figure, self.axes.get_window_extent()
         label = figure.text(0, 0, text, **({"size": SMALL, "color": INK} | style))
         width, height = label.get_window_extent().size
-        centres = [(x0 + (x1 - x0) * k / 40, y0 + (y1 - y0) * k / 40) for k in range(41)]
+        centres = np.array([(x0 + (x1 - x0) * k / 40, y0 + (y1 - y0) * k / 40) for k in range(41)])
+        centres = centres[_holding(box.extents[None], centres)[0]]
         turned = _Turned(math.atan(slope), width + 2 * _AIR, height)
-        places = [turned.shifted(c, side * (height / 2 + 1)) for c in centres if box.contains(*c) for side in (1, -1)]
-        crossed = self._points()
-        best = min(places, key=lambda p: self._cost_turned(turned, p, box, crossed))
+        above, below = (turned.shifted(centres, side * (height / 2 + 1)) for side in (1, -1))
+        places = np.stack((above, below), axis=1).reshape(-1, 2)
+        best = places[np.argmin(self._costs_turned(turned, places, box))]
         at = figure.transFigure.inverted().transform(best)
         turn = {"rotation": math.degrees(turned.angle), "rotation_mode": "anchor"}
         label.set(position=at, ha="center", va="center_baseline", **turn)
-        self.crossed.extend(turned.spots(best))
+        self._cross(turned.spots(best[None])[0])
         return label
 
-    def _cost_turned(self, turned, place, box, crossed):
-        spots = turned.spots(place)
-        off = sum(not box.contains(*spot) for spot in spots)
-        over = sum(t.padded(_AIR).contains(*spot) for t in self.taken for spot in spots)
-        return 1000 * (off + over) + int(turned.covers(place, crossed).sum())
+    def _costs_turned(self, turned, places, box):
+        spots = turned.spots(places)
+        off = ~_holding(box.extents[None], spots)
+        over = _holding(_extents(self.taken, _AIR), spots)
+        bad = (off.sum(axis=0) + over.sum(axis=0)).sum(axis=1)
+        return 1000 * bad + turned.covers(places, self.crossed).sum(axis=1)
 
     def at_line_ends(self, ends):
         """Label lines in the right margin, pushed apart where they would touch.
@@ -106,31 +108,17 @@ class Labels:
     def _first_free(self, text, places, style):
         figure = self.axes.figure
         label = figure.text(0, 0, text, **({"size": SMALL, "color": INK, "linespacing": 1.05} | style))
-        best = min(range(len(places)), key=lambda k: (self._cost(label, places[k]), k))
-        self._move(label, places[best])
+        boxes = _boxes(places, label.get_window_extent().size)
+        x, y, ha, va = places[np.argmin(self._costs(boxes))]
+        label.set(ha=ha, va=va, position=figure.transFigure.inverted().transform((x, y)))
         self.taken.append(label.get_window_extent())
         return label
 
-    def _move(self, label, place):
-        x, y, ha, va = place
-        label.set(ha=ha, va=va, position=self.axes.figure.transFigure.inverted().transform((x, y)))
-
-    def _cost(self, label, place):
+    def _costs(self, boxes):
         # Text over text is worst, then text off the picture, then text over a line.
-        self._move(label, place)
-        box = label.get_window_extent().padded(_AIR)
-        over = sum(_overlap(box, other) for other in self.taken)
-        page = self.axes.figure.bbox
-        off = box.width * box.height - _overlap(box, page)
-        points = self._points()
-        inside = (points >= box.min).all(axis=1) & (points <= box.max).all(axis=1)
-        return 1000 * over + 1000 * off + 20 * int(inside.sum())
-
-    def _points(self):
-        # Thousands of points for each of thirty places: as an array they are counted fifty times as fast.
-        if len(self._crossed) != len(self.crossed):
-            self._crossed = np.array(self.crossed).reshape(-1, 2)
-        return self._crossed
+        over = _shared(boxes, _extents(self.taken)).sum(axis=1)
+        off = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1) - _shared(boxes, self.axes.figure.bbox.extents[None])[:, 0]
+        return 1000 * over + 1000 * off + 20 * _holding(boxes, self.crossed).sum(axis=1)
 
 
 def _around(axes):
@@ -146,22 +134,46 @@ class _Turned:
         self.angle, self.width, self.height = angle, width, height
         self.cos, self.sin = math.cos(angle), math.sin(angle)
 
-    def shifted(self, point, across):
-        return point[0] - across * self.sin, point[1] + across * self.cos
+    def shifted(self, points, across):
+        return points + (-across * self.sin, across * self.cos)
 
-    def covers(self, centre, points):
-        dx, dy = points[:, 0] - centre[0], points[:, 1] - centre[1]
+    def covers(self, centres, points):
+        dx, dy = (points - centres[:, None]).transpose(2, 0, 1)
         along, across = dx * self.cos + dy * self.sin, dy * self.cos - dx * self.sin
         return (abs(along) < self.width / 2) & (abs(across) < self.height / 2)
 
-    def spots(self, centre):
+    def spots(self, centres):
         grid = [(u * self.width / 2, v * self.height / 2) for u in (-1, -0.5, 0, 0.5, 1) for v in (-1, 0, 1)]
-        return [(centre[0] + u * self.cos - v * self.sin, centre[1] + u * self.sin + v * self.cos) for u, v in grid]
+        return centres[:, None] + [(u * self.cos - v * self.sin, u * self.sin + v * self.cos) for u, v in grid]
 
 
-def _overlap(a, b):
-    both = Bbox.intersection(a, b)
-    return both.width * both.height if both else 0.0
+# Dozens of places for a label against thousands of points and all labels before: counted as arrays of (x0, y0, x1, y1).
+
+
+def _boxes(places, extent):
+    """Where text of an extent lies at each place, with air around it."""
+    width, height = extent
+    x = [x - {"left": 0, "center": width / 2, "right": width}[ha] for x, _, ha, _ in places]
+    y = [y - {"bottom": 0, "center": height / 2, "top": height}[va] for _, y, _, va in places]
+    low = np.column_stack((x, y)) - _AIR
+    return np.hstack((low, low + extent + 2 * _AIR))
+
+
+def _extents(boxes, air=0.0):
+    return np.array([box.padded(air).extents for box in boxes])
+
+
+def _holding(boxes, points):
+    """Which boxes hold which points."""
+    x, y = np.moveaxis(points, -1, 0)
+    x0, y0, x1, y1 = boxes.T.reshape(4, -1, *(1,) * x.ndim)
+    return (x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)
+
+
+def _shared(boxes, others):
+    """The area that each box shares with each other."""
+    low = np.maximum(boxes[:, None, :2], others[:, :2])
+    return np.maximum(np.minimum(boxes[:, None, 2:], others[:, 2:]) - low, 0).prod(axis=2)
 
 
 def _ha(dx):
