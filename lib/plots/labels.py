@@ -135,7 +135,7 @@ class _Turned:
         self.cos, self.sin = math.cos(angle), math.sin(angle)
 
     def shifted(self, points, across):
-        return points + (-across * self.sin, across * self.cos)
+        return np.add(points, (-across * self.sin, across * self.cos))
 
     def covers(self, centres, points):
         dx, dy = (points - centres[:, None]).transpose(2, 0, 1)
