@@ -281,28 +281,32 @@ def test_every_chapter_is_a_text_notebook():
         assert any(cell.cell_type == "code" for cell in notebook.cells), chapter
 
 
+WITHOUT_VENV = f'case "$*" in *ensurepip*) exit 1 ;; esac; exec {sys.executable} "$@"'
+
+
 @pytest.fixture
 def bare(tmp_path):
     """A copy of the scripts, and a PATH with nothing but the shell's own tools."""
     shutil.copytree(ROOT / ".ci", tmp_path / "copy/.ci")
     for name in ("requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / "copy" / name)
-    tools = tmp_path / "bin"
+    tools, system = tmp_path / "bin", tmp_path / "system"
     tools.mkdir()
+    system.mkdir()
     for name in ("sh", "cat", "cksum", "dirname", "grep", "id", "mkdir", "rm", "tail", "tee"):
         (tools / name).symlink_to(shutil.which(name))
 
     def run(*command, **more):
-        env = {"PATH": str(tools), "HOME": str(tmp_path), **more}
+        env = {"PATH": str(tools), "SYSTEM_BIN": str(system), "HOME": str(tmp_path), **more}
         return subprocess.run(
             command, cwd=tmp_path / "copy", env=env, capture_output=True, text=True, timeout=60, check=False
         )
 
-    def add(name, script):
-        (tools / name).write_text(f"#!{shutil.which('sh')}\n{script}\n")
-        (tools / name).chmod(0o755)
+    def add(name, script, folder=tools):
+        (folder / name).write_text(f"#!{shutil.which('sh')}\n{script}\n")
+        (folder / name).chmod(0o755)
 
-    return SimpleNamespace(run=run, add=add)
+    return SimpleNamespace(run=run, add=add, system=system)
 
 
 @pytest.mark.parametrize(
@@ -322,8 +326,18 @@ def test_a_name_on_the_path_that_does_not_start_is_passed_over(bare):
     assert bare.run(".ci/find", "python").stdout.endswith("/python3.12\n")
 
 
+def test_the_systems_own_python_comes_first_if_it_brings_venv(bare):
+    bare.add("python3.13", f'exec {sys.executable} "$@"')
+    bare.add("python3.11", f'exec {sys.executable} "$@"', bare.system)
+    assert bare.run(".ci/find", "python").stdout.endswith("/system/python3.11\n")
+    bare.add("python3.11", WITHOUT_VENV, bare.system)
+    assert bare.run(".ci/find", "python").stdout.endswith("/bin/python3.13\n")
+    named = bare.run(".ci/find", "python", PYTHON=str(bare.system / "python3.11"))
+    assert named.stdout.endswith("/system/python3.11\n")
+
+
 def test_a_python_without_ensurepip_is_named_with_its_package(bare):
-    bare.add("python3", f'case "$*" in *ensurepip*) exit 1 ;; esac; exec {sys.executable} "$@"')
+    bare.add("python3", WITHOUT_VENV)
     done = bare.run(".ci/setup", "python")
     package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
     assert done.returncode == 1
