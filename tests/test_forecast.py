@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import least_squares
 
 from lib.fit.floor import Floor, law_floor
 from lib.fit.forecast import LEVEL, forecast, recorded
@@ -39,6 +40,13 @@ def test_without_noise_the_constants_come_back():
     assert found.constants[0] == pytest.approx((E, A, B), rel=1e-3)
     assert found.loss == pytest.approx(TRUTH, abs=1e-5)
     assert found.interval == pytest.approx((TRUTH, TRUTH), abs=1e-4)
+
+
+def test_another_minimiser_finds_the_same_curve():
+    runs = small_runs(noise=0.01)
+    compute, losses = np.array(runs.compute), np.array(runs.loss)
+    alone = least_squares(lambda t: np.log((E + t[0] * compute ** -t[1]) / losses), (A, B), x_scale=(A, B), xtol=1e-14)
+    assert forecast(runs, KNOWN, TARGET, n_resamples=100).constants[0] == pytest.approx((E, *alone.x), rel=1e-5)
 
 
 @pytest.mark.parametrize(("n_runs", "error"), [(6, 0.0), (8, 0.02)])

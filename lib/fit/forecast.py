@@ -18,6 +18,7 @@ from scipy.special import ndtri, stdtrit
 
 from lib import check
 from lib.description.limits import limit
+from lib.fit.descent import FLOOR_TERM, LEAST_EXPONENT, LOWER, UPPER, Rows
 from lib.fit.floor import Floor
 from lib.fit.law import refuse_pooling
 from lib.fit.surface import Surface
@@ -244,8 +245,9 @@ def forecast(runs, floor, target, n_resamples=400, seed=0):
     if found.undecidable:
         return found
     rng = np.random.default_rng(seed)
-    fitted = _fit(runs, floor.value)
-    rows = [_refit(runs, floor, rng, fitted) for _ in range(n_resamples)]
+    (fitted,) = _fits([runs], [floor.value])
+    drawn = [_resample(runs, floor, rng) for _ in range(n_resamples)]
+    rows = _fits(*zip(*drawn, strict=True), fitted)
     return Forecast(runs=runs, floor=floor, target=target, constants=(fitted, *rows))
 
 
@@ -281,24 +283,29 @@ def _refuse_floor(runs, floor):
         )
 
 
-def _refit(runs, floor, rng, fitted):
-    """The constants of one resample of the runs, above one E."""
+def _resample(runs, floor, rng):
+    """As many runs, drawn with replacement and again while too few of them differ, and an E."""
     for _ in range(_DRAWS):
         places = rng.integers(len(runs), size=len(runs)).tolist()
         if len({runs.compute[place] for place in places}) >= _FEWEST_DISTINCT:
             break
-    return _fit(runs.take(places), max(rng.normal(floor.value, floor.error), _LEAST * floor.value), fitted)
+    return runs.take(places), max(rng.normal(floor.value, floor.error), _LEAST * floor.value)
 
 
-def _fit(runs, floor, near=None):
-    """(E, a, b) of the curve that loses least squares of log loss above a given E, sought near other constants."""
-    compute = np.array(runs.compute)
-    surface = Surface(compute, compute, np.array(runs.loss), _OBJECTIVE)
-    bounds = surface.one_term(floor)
-    theta = (bounds.lb + bounds.ub) / 2
-    theta[0], theta[3] = math.log(max(1e-3, 1 - floor / float(np.mean(runs.loss)))), _FIRST_EXPONENT
-    if near is not None:
-        _, a, b = near
-        theta[0], theta[3] = math.log(a) - b * surface.means[0] - surface.unit, b
-    found = surface.constants(surface.minimum([np.clip(theta, bounds.lb, bounds.ub)], bounds)[0][1])
-    return found["E"], found["A"], found["alpha"]
+def _fits(tables, floors, near=None):
+    """(E, a, b) of the curves that lose least squares of log loss above given E, sought near other constants."""
+    surfaces, starts = [], np.tile((LOWER + UPPER) / 2, (len(tables), 1))
+    for start, runs, floor in zip(starts, tables, floors, strict=True):
+        compute = np.array(runs.compute)
+        surface = Surface(compute, compute, np.array(runs.loss), _OBJECTIVE)
+        surfaces.append(surface)
+        start[[0, 3]] = math.log(max(1e-3, 1 - floor / float(np.mean(runs.loss)))), _FIRST_EXPONENT
+        start[[1, 2, 4]] = math.log(FLOOR_TERM), math.log(floor) - surface.unit, LEAST_EXPONENT
+        if near is not None:
+            _, a, b = near
+            start[[0, 3]] = math.log(a) - b * surface.means[0] - surface.unit, b
+    lower, upper = starts.copy(), starts.copy()  # one term alone: the other is too small to be seen
+    lower[:, [0, 3]], upper[:, [0, 3]] = LOWER[[0, 3]], UPPER[[0, 3]]
+    _, ends = Rows.ends(surfaces, starts, lower, upper)
+    found = (surface.constants(theta) for surface, theta in zip(surfaces, ends, strict=True))
+    return [(constants["E"], constants["A"], constants["alpha"]) for constants in found]

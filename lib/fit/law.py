@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from lib import check
-from lib.fit.surface import LARGEST_EXPONENT, LEAST_EXPONENT, Surface, at_bounds
+from lib.fit.descent import LARGEST_EXPONENT, LEAST_EXPONENT
+from lib.fit.surface import Surface, at_bounds
 from lib.runs import LONG_WARMUP, Runs
 from lib.runs.identifiability import Design
 from lib.scaling import ScalingLaw
@@ -122,15 +123,14 @@ def fit_law(runs, objective="huber", n_starts=100, seed=0):
     check.natural(seed=seed)
     _refuse(runs)
     surface = surface_of(runs, objective)
-    ends = surface.minimum(surface.starts(n_starts, np.random.default_rng(seed)))
-    value, theta = ends[0]
+    (value, theta), ends = surface.minimum(surface.starts(n_starts, np.random.default_rng(seed)))
     fit = Fit(
         runs=runs,
         law=_named(runs, surface.constants(theta), objective),
         objective=objective,
         objective_sum=value,
         n_starts=n_starts,
-        n_at_best=sum(end <= value * (1 + _SAME) + 1e-15 for end, _ in ends),
+        n_at_best=int((ends <= value * (1 + _SAME) + 1e-15).sum()),
         stuck=at_bounds(theta),
     )
     if fit.design.verdict == "refuse":

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lib import check
+from lib.fit.descent import Rows
 from lib.fit.law import CONSTANTS, MOST_STARTS, Fit, surface_of
 from lib.runs.identifiability import FEWEST_DISTINCT, N_CONSTANTS
 from lib.scaling import ScalingLaw
@@ -17,6 +18,7 @@ FEWEST_RESAMPLES, MOST_RESAMPLES = 10, 10_000  # of fewer, the middle 80% has no
 FEWEST_RUNS = 2 * N_CONSTANTS  # our choice: of fewer, a resample keeps too few different ones to say anything
 WIDE = 0.25  # of an exponent: a half-width beyond which it should not be believed
 _MIDDLE = 0.68  # from the 16th to the 84th percentile, one standard error to either side if all were normal
+_BLOCK = 50  # resamples that are refitted together, wherever that is
 _DRAWS = 1000  # until a resample can be fitted at all
 
 
@@ -150,28 +152,42 @@ def bootstrap(fit, n_resamples=200, seed=0, executor=None, n_starts=3):
     if len(fit.runs) < FEWEST_RUNS:
         raise ValueError(f"{fit.runs.name}: {len(fit.runs)} runs: at least {FEWEST_RUNS} for intervals by resampling")
     run = map if executor is None else executor.map
-    same = ([value] * n_resamples for value in (fit, seed, n_starts))  # Dask asks for lists
-    rows = run(refit, list(range(n_resamples)), *same)
-    return Bootstrap(fit=fit, constants=tuple(rows))
+    blocks = [list(range(n_resamples))[k : k + _BLOCK] for k in range(0, n_resamples, _BLOCK)]
+    same = ([value] * len(blocks) for value in (fit, seed, n_starts))  # Dask asks for lists
+    return Bootstrap(fit=fit, constants=tuple(row for block in run(refits, blocks, *same) for row in block))
 
 
-def refit(number, fit, seed, n_starts):
-    """The constants fitted to one resample: E, A, B, alpha and beta.
+def refits(numbers, fit, seed, n_starts):
+    """The constants fitted to each of some resamples: E, A, B, alpha and beta.
 
     Args:
-        number: of the resample, a whole number of at least 0; with the seed it determines what is drawn.
+        numbers: of the resamples, whole numbers of at least 0; with the seed each determines what is drawn.
         fit: the `Fit` whose runs are drawn from.
         seed, n_starts: as in `bootstrap`.
     """
-    check.natural(number=number, seed=seed)
+    check.several(numbers=numbers)
+    for place, number in enumerate(numbers):
+        check.natural(**{f"numbers[{place}]": number})
+    check.natural(seed=seed)
     check.instance(Fit, fit=fit)
     check.integer(n_starts=n_starts)
     check.at_most(MOST_STARTS, n_starts=n_starts)
-    rng = np.random.default_rng([seed, number])
-    surface = surface_of(_resample(fit.runs, rng), fit.objective)
-    starts = [surface.theta(fit.law), *surface.starts(n_starts, rng)]
-    constants = surface.constants(surface.minimum(starts)[0][1])
-    return tuple(constants[name] for name in CONSTANTS)
+    surfaces, starts = [], []
+    for number in numbers:
+        rng = np.random.default_rng([seed, number])
+        surface = surface_of(_resample(fit.runs, rng), fit.objective)
+        surfaces.append(surface)
+        starts.append([surface.theta(fit.law), *surface.starts(n_starts, rng)])
+    found = zip(surfaces, _lowest(surfaces, np.array(starts)), strict=True)
+    rows = (surface.constants(theta) for surface, theta in found)
+    return [tuple(constants[name] for name in CONSTANTS) for constants in rows]
+
+
+def _lowest(surfaces, starts):
+    """The constants at the lowest end of each surface, from as many starts each."""
+    some = starts.shape[1]
+    values, ends = Rows.ends([one for one in surfaces for _ in range(some)], starts.reshape(-1, N_CONSTANTS))
+    return ends.reshape(starts.shape)[range(len(surfaces)), values.reshape(-1, some).argmin(axis=1)]
 
 
 def _resample(runs, rng):

@@ -5,11 +5,12 @@ Timings of pages hold on a machine that does nothing else.
 
 import sys
 
-from . import book, grading, memory, pages, pilot
+from . import book, fit, grading, memory, pages, pilot
 
 PARTS = {
     "sizes": pages.sizes,
     "memory": memory.ledgers,
+    "fit": fit.fits,
     "grading": grading.grading,
     "pilot": pilot.rungs,
     "pages": pages.timings,
