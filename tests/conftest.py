@@ -143,9 +143,9 @@ def kept_page(browser, book_url):
     """Opens a page of the book once for all tests, and gives it as at a desk: its worker takes seconds to start."""
     kept = {}
 
-    def keep(path):
+    def keep(path, **options):
         if path not in kept:
-            kept[path] = open_one(path, beside=next(iter(kept.values()), None), has_touch=True)
+            kept[path] = open_one(path, beside=next(iter(kept.values()), None), has_touch=True, **options)
         page = kept[path]
         page.bring_to_front()  # a tab behind another one paints next to no frames
         as_at_a_desk(page)
@@ -154,6 +154,18 @@ def kept_page(browser, book_url):
 
     with opening(browser, book_url) as open_one:
         yield keep
+
+
+@pytest.fixture
+def together(kept_page):
+    """A page with every what-if of the book, kept for all tests."""
+    from tests.page_whatif import TOGETHER, all_on_one_page
+
+    def prepare(page):
+        html = all_on_one_page()
+        page.route(f"**/{TOGETHER}*", lambda route: route.fulfill(body=html, content_type="text/html"))
+
+    return kept_page(TOGETHER, prepare=prepare)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 from html import unescape
 
@@ -10,11 +11,15 @@ from lib.whatif.html import answer_html, chart_html
 from tests.page_checks import HTML, ROOT, pages
 
 CATALOGUE = catalogue.WHAT_IFS
-SETTLED = """id => {
-  const answer = document.querySelector(`#${id} .what-if-answer`);
-  const message = document.querySelector(`#${id} .what-if-message`);
-  return answer.getAttribute("aria-busy") === "false" && !message.matches(".what-if-loading");
-}"""
+# Fulfilled once a what-if has its answer, or says why not. A page that is asked in every frame paints every frame.
+SETTLED = """id => new Promise((settled, failed) => {
+  const [answer, message] = ["answer", "message"].map((part) => document.querySelector(`#${id} .what-if-${part}`));
+  const isSettled = () => answer.getAttribute("aria-busy") === "false" && !message.matches(".what-if-loading");
+  const observer = new MutationObserver(() => isSettled() && settled());
+  for (const part of [answer, message]) observer.observe(part, {attributeFilter: ["aria-busy", "class"]});
+  if (isSettled()) settled();
+  setTimeout(() => failed(new Error(`no answer of ${id}`)), 60_000);
+})"""
 STATE = """id => {
   const section = document.getElementById(id);
   const rows = [...section.querySelectorAll(".what-if-rows th[scope=row]")].map((label) => {
@@ -43,11 +48,13 @@ DRIVE = f"""async ([id, moves]) => {{
     if (how === "step") field.stepUp(value);
     else field.value = value;
     field.dispatchEvent(new Event(how === "text" ? "change" : "input", {{bubbles: true}}));
-    while (!settled(id)) await new Promise(requestAnimationFrame);
+    await settled(id);
     shown.push(state(id));
   }}
   return shown;
 }}"""
+
+ANSWERED = f"async id => (await ({SETTLED})(id), ({STATE})(id))"
 
 
 def sections():
@@ -59,8 +66,33 @@ def sections():
     return [(name, on[0]) for name, on in found.items() if on]
 
 
+CELL = re.compile(
+    r'(<div class="cell [^>]*>\s*<div class="cell_output [^>]*>\s*<div class="output text_html">'
+    r'<section class="what-if" [^>]*data-name="([^"]*)".*?</section>\s*</div>\s*</div>\s*</div>)',
+    re.DOTALL,
+)
 SECTIONS = sections()
+TOGETHER = "notebooks/together.html"  # there is no such file
 FIRST = SECTIONS[0] if SECTIONS else ("worked-example", "index.html")
+
+
+def all_on_one_page():
+    """The first page of a what-if, with those of all other pages too: its one worker answers for all.
+
+    They are as they were built, each in its cell.
+    """
+    texts = {path: (HTML / path).read_text(encoding="utf-8") for _, path in SECTIONS}
+    cells = {name: cell for text in texts.values() for cell, name in CELL.findall(text)}
+    return texts[FIRST[1]].replace(cells[FIRST[0]], "\n".join(cells.values()))
+
+
+def show_alone(page, ident):
+    """Hide the other what-ifs: what a page has more of, every frame goes through."""
+    page.evaluate(
+        """id => { for (const section of document.querySelectorAll("section.what-if"))
+        section.closest(".cell").style.display = section.id === id ? "" : "none"; }""",
+        ident,
+    )
 
 
 def numbers_of(name):
@@ -94,15 +126,15 @@ def press(page, ident, control, key="ArrowRight", times=1):
     slider = page.locator(f"#{ident} input[data-for={control.name}]")
     for _ in range(times):
         slider.press(key)
-    page.wait_for_function(SETTLED, arg=ident)
+    page.evaluate(SETTLED, ident)
 
 
 def reset(page, ident):
     """Back to the starting values, until the address says so too."""
     page.locator(f"#{ident} .what-if-reset").click()
     name = ident.removeprefix("what-if-")  # others on the page may be somewhere else
-    page.wait_for_function("name => !new URLSearchParams(location.search).has(name)", arg=name)
-    page.wait_for_function(SETTLED, arg=ident)
+    page.wait_for_function("name => !new URLSearchParams(location.search).has(name)", arg=name, polling=100)
+    page.evaluate(SETTLED, ident)
 
 
 def assert_as_lib(shown, name):
@@ -142,10 +174,6 @@ def text_of(html):
 
 
 def same_answer(page, ident, wanted):
-    """True once the page shows the wanted answer."""
-    page.wait_for_function(
-        "([id, title]) => document.querySelector(`#${id} .what-if-title`).textContent === title",
-        arg=[ident, wanted["title"]],
-    )
-    found = page.evaluate(STATE, ident)
-    return (found["rows"], found["settings"]) == (wanted["rows"], wanted["settings"])
+    """Whether the page shows the wanted answer, once it has one."""
+    found = page.evaluate(ANSWERED, ident)
+    return all(found[part] == wanted[part] for part in ("title", "rows", "settings"))

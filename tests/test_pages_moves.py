@@ -1,20 +1,24 @@
 """Every control of every what-if, moved in a real browser, with a desk's and a phone's size: the numbers of `lib`."""
 
-from contextlib import contextmanager, suppress
+import re
+from contextlib import suppress
 
 import pytest
 
 from lib.whatif import catalogue
 from lib.whatif.html import answer_html, chart_html
-from tests.page_checks import PHONE
+from tests.page_checks import HTML, PHONE
 from tests.page_whatif import (
+    ANSWERED,
+    CELL,
     DRIVE,
     SECTIONS,
     SETTLED,
-    STATE,
+    TOGETHER,
     address_of,
     assert_as_lib,
     numbers_of,
+    show_alone,
     type_text,
     unfold,
 )
@@ -40,25 +44,44 @@ TAGS = (
     '<p>1 <i id="4">3</i></p>',
     '<p>1 <i id="&lt;">3 &amp;</i></p><p>5</p>',
 )
-FOLDING = [(name, path) for name, path in SECTIONS if catalogue.find(name).folded]
+NAMES = [name for name, _ in SECTIONS]
+FOLDING = [name for name in NAMES if catalogue.find(name).folded]
+RUNTIME = re.compile(r"<[^>]*/live/[^>]*>")
+# Where a finger reaches a slider; once it is answered for, where that slider and the answer's title are.
+SCROLL_TO = """([id, control]) => {
+  const slider = document.querySelector(`#${id} input[data-for=${control}]`);
+  slider.scrollIntoView({block: "center", behavior: "instant"});
+  const {x, y, width, height} = slider.getBoundingClientRect(), middle = [x + width / 2, y + height / 2];
+  if (document.elementFromPoint(...middle) !== slider) throw new Error(`${control} is covered`);
+  return middle;
+}"""
+SEEN = f"""async ([id, control]) => {{
+  await ({SETTLED})(id);
+  const [slider, title] = [`input[data-for=${{control}}]`, ".what-if-title"]
+    .map((part) => document.querySelector(`#${{id}} ${{part}}`).getBoundingClientRect());
+  return [slider.top, title.top, title.bottom];
+}}"""
 IS_OPEN = "name => document.querySelector(`#what-if-${name} .what-if-more`).open"
 
 
+def test_pages_of_what_ifs_load_the_same_runtime_and_have_them_in_cells_of_one_kind():
+    texts = [(HTML / path).read_text(encoding="utf-8") for path in dict(map(reversed, SECTIONS))]
+    assert len({tuple(RUNTIME.findall(text)) for text in texts}) == 1
+    assert sum(len(CELL.findall(text)) for text in texts) == len(SECTIONS)
+
+
 # Before the moves: its link starts the worker, and they go on with it.
-@pytest.mark.parametrize("path", dict.fromkeys(path for _, path in FOLDING))
-def test_a_link_that_sets_folded_inputs_shows_them(kept_page, node, book_url, path):
-    links = {name: a_folded_input_moved(name) for name, on in FOLDING if on == path}
-    page = kept_page(path)
-    assert not any(page.evaluate(IS_OPEN, name) for name in links)
-    page.goto(book_url + path + address_of(node, {name: values for name, (_, values) in links.items()}))
+def test_a_link_that_sets_folded_inputs_shows_them(together, node, book_url):
+    links = {name: a_folded_input_moved(name) for name in FOLDING}
+    assert not any(together.evaluate(IS_OPEN, name) for name in links)
+    together.goto(book_url + TOGETHER + address_of(node, {name: values for name, (_, values) in links.items()}))
     for name, (moved, values) in links.items():
-        page.wait_for_function(IS_OPEN, arg=name)
-        page.wait_for_function(SETTLED, arg=f"what-if-{name}")
-        shown = page.evaluate(STATE, f"what-if-{name}")
+        shown = together.evaluate(ANSWERED, f"what-if-{name}")
+        assert together.evaluate(IS_OPEN, name)
         assert shown["settings"][moved] == values[moved]
         assert_as_lib(shown, name)
-        page.locator(f"#what-if-{name} .what-if-reset").click()
-    page.wait_for_function("!location.search")
+        together.locator(f"#what-if-{name} .what-if-reset").click()
+    together.wait_for_function("!location.search", polling=100)
 
 
 def a_folded_input_moved(name):
@@ -69,17 +92,17 @@ def a_folded_input_moved(name):
     return moved.name, values | {moved.name: moved.write(moved.high)}
 
 
-@pytest.mark.parametrize(("name", "path"), SECTIONS)
-def test_every_move_in_the_page_gives_the_numbers_of_lib(kept_page, name, path):
-    page = kept_page(path)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_move_in_the_page_gives_the_numbers_of_lib(together, name):
     ident = f"what-if-{name}"
-    unfold(page, ident)
+    show_alone(together, ident)
+    unfold(together, ident)
     controls = catalogue.find(name).controls
     moves = [[control.name, *move] for control in controls for move in moves_of(control)]
-    for shown in page.evaluate(DRIVE, [ident, moves]):
+    for shown in together.evaluate(DRIVE, [ident, moves]):
         assert_as_lib(shown, name)
     assert len(moves) >= 3 * len(controls)
-    assert page.faults == []
+    assert together.faults == []
 
 
 def moves_of(control):
@@ -90,18 +113,16 @@ def moves_of(control):
     return [("step", by) for by in (1, 15)] + texts
 
 
-def test_an_answer_looks_the_same_whatever_was_shown_before(kept_page, root):
-    page = kept_page(SECTIONS[0][1])
+def test_an_answer_looks_the_same_whatever_was_shown_before(together, root):
     answers = [answer for what_if in catalogue.WHAT_IFS.values() for answer in answers_of(what_if)]
     htmls = [answer_html(answer.view, answer.command) for answer in answers]
     htmls += [*(chart_html(answer.view.chart) for answer in answers), *TAGS]
-    assert page.evaluate(PATCHED, [(root / "book/live/patch.js").read_text(), htmls]) == []
+    assert together.evaluate(PATCHED, [(root / "book/live/patch.js").read_text(), htmls]) == []
 
 
-def test_a_text_that_a_translator_replaced_is_put_right_by_the_next_answer(kept_page, root):
-    page = kept_page(SECTIONS[0][1])
+def test_a_text_that_a_translator_replaced_is_put_right_by_the_next_answer(together, root):
     script = (root / "book/live/patch.js").read_text()
-    assert page.evaluate(PATCHED, [script, ["<p><b>1</b></p>", "<p><b>2</b></p>", "<p><b>3</b></p>"], True]) == []
+    assert together.evaluate(PATCHED, [script, ["<p><b>1</b></p>", "<p><b>2</b></p>", "<p><b>3</b></p>"], True]) == []
 
 
 def answers_of(what_if):
@@ -113,53 +134,46 @@ def answers_of(what_if):
                 yield catalogue.solve(what_if, {control.name: value})
 
 
-@pytest.mark.parametrize(("name", "path"), SECTIONS)
-def test_keys_and_typed_text_move_the_page_as_well(kept_page, name, path):
-    page = kept_page(path)
+@pytest.mark.parametrize("name", NAMES)
+def test_keys_and_typed_text_move_the_page_as_well(together, name):
     ident, number = f"what-if-{name}", numbers_of(name)[0]
-    slider = page.locator(f"#{ident} input[data-for={number.name}]")
+    show_alone(together, ident)
+    slider = together.locator(f"#{ident} input[data-for={number.name}]")
+    unmoved = slider.input_value()
     for key in ("ArrowRight", "PageUp", "ArrowLeft"):
-        before = slider.input_value()
         slider.press(key)
-        assert slider.input_value() != before
-        page.wait_for_function(SETTLED, arg=ident)
-        assert_as_lib(page.evaluate(STATE, ident), name)
-    type_text(page.locator(f"#{ident}-{number.name}"), number.write(number.start))
-    page.wait_for_function(SETTLED, arg=ident)
-    shown = page.evaluate(STATE, ident)
+        shown = together.evaluate(ANSWERED, ident)
+        moved = slider.input_value()
+        assert moved != unmoved
+        assert_as_lib(shown, name)
+        unmoved = moved
+    type_text(together.locator(f"#{ident}-{number.name}"), number.write(number.start))
+    shown = together.evaluate(ANSWERED, ident)
     assert shown["settings"][number.name] == number.write(number.start)
     assert_as_lib(shown, name)
 
 
-@pytest.mark.parametrize("path", dict.fromkeys(path for _, path in SECTIONS))
-def test_on_a_phone_the_answer_is_in_sight_while_a_finger_moves_any_slider(kept_page, path):
-    page = kept_page(path)
-    with as_a_phone(page):
-        for name in (name for name, on in SECTIONS if on == path):
-            page.locator(f"#what-if-{name}").evaluate("section => section.classList.remove('what-if-touched')")
-            for control in (c for c in catalogue.find(name).asked if not hasattr(c, "options")):
-                assert_in_sight_when_tapped(page, f"what-if-{name}", control.name)
-        assert page.evaluate("innerWidth") == PHONE["width"]
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_phone_the_answer_is_in_sight_while_a_finger_moves_any_slider(phone, name):
+    ident = f"what-if-{name}"
+    show_alone(phone, ident)
+    phone.locator(f"#{ident}").evaluate("section => section.classList.remove('what-if-touched')")
+    for control in (c.name for c in catalogue.find(name).asked if not hasattr(c, "options")):
+        x, y = phone.evaluate(SCROLL_TO, [ident, control])
+        phone.touchscreen.tap(x, y)
+        tapped, top, bottom = phone.evaluate(SEEN, [ident, control])
+        assert 0 <= top < bottom <= PHONE["height"] + 1, control
+        assert tapped < top, f"the answer covers {control}"
+    assert phone.evaluate("innerWidth") == PHONE["width"]
 
 
-def assert_in_sight_when_tapped(page, ident, control):
-    slider = page.locator(f"#{ident} input[data-for={control}]")
-    slider.scroll_into_view_if_needed()
-    slider.tap()
-    page.wait_for_function(SETTLED, arg=ident)
-    top, bottom = page.locator(f"#{ident} .what-if-title").evaluate(
-        "title => [title.getBoundingClientRect().top, title.getBoundingClientRect().bottom]"
-    )
-    assert 0 <= top < bottom <= PHONE["height"] + 1, control
-    assert slider.bounding_box()["y"] < top, f"the answer covers {control}"
-
-
-@contextmanager
-def as_a_phone(page):
-    """A page with the size and the ways of a phone's, for a while."""
+@pytest.fixture(scope="module")
+def phone(kept_page):
+    """The page with the size and the ways of a phone's."""
+    page = kept_page(TOGETHER)
     page.set_viewport_size(PHONE)
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setDeviceMetricsOverride", PHONE | {"deviceScaleFactor": 1, "mobile": True})
-    yield
+    yield page
     session.send("Emulation.clearDeviceMetricsOverride")
     session.detach()
