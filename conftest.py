@@ -12,7 +12,7 @@ os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))  # read when JAX starts
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 NEED_JAX = [f"lib/pilot/{name}.py" for name in ("checkpoint", "lower", "mesh", "model", "shards", "step")]
-NEED_JAX += [f"lib/pilot/{name}.py" for name in ("one_batch", "one_device", "one_node", "rung", "unit")]
+NEED_JAX += [f"lib/pilot/{name}.py" for name in ("one_batch", "one_device", "one_node", "programs", "rung", "unit")]
 NEED_JAX += [f"tests/test_pilot_{name}.py" for name in ("checkpoint", "compiled", "faults", "model", "rungs", "step")]
 LEFT_OUT = find_spec("jax") is None and os.environ.get("CI") != "true"  # in a forge they fail
 collect_ignore = NEED_JAX if LEFT_OUT else []

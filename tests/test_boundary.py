@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FACES = {"lib.cli", "lib.fit", "lib.plots"}  # may need packages on import, the others not
 FACES |= {f"lib.pilot.{name}" for name in ("checkpoint", "lower", "mesh", "model", "shards", "step")}  # need JAX
 FACES |= {
-    f"lib.pilot.{name}" for name in ("one_batch", "one_device", "one_node", "rung", "unit")
+    f"lib.pilot.{name}" for name in ("one_batch", "one_device", "one_node", "programs", "rung", "unit")
 }  # and so do the rungs
 FACES |= {"lib.pilot.small_train"}
 

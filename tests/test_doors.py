@@ -98,7 +98,7 @@ PILOT_CUTS = ("degrees", "rows", "padded", "device_params", "device_bytes")
 ELSEWHERE += tuple(f"pilot.{name}" for name in ("lower", "mesh", "model", "shards", "step"))  # start JAX
 ELSEWHERE += tuple(
     f"pilot.{name}"
-    for name in ("checkpoint", "climb", "compiled", "one_batch", "one_device", "one_node", "rung", "unit")
+    for name in ("checkpoint", "climb", "compiled", "one_batch", "one_device", "one_node", "programs", "rung", "unit")
 )
 ELSEWHERE += ("description.files", "whole_files", "ladder.files", "readiness.files")  # tested with files
 GRADING = ("batch", "conversation", "doctor", "grader", "jailed", "release", "results", "submissions")

@@ -1,6 +1,7 @@
 """The ladder's first four rungs pass a sound pilot, and each planted fault fails on the rung that should catch it.
 
-Programs that are the same to the letter are compiled once.
+Programs that a fault does not touch are those of the sound pilot; others that are the same to the letter are compiled
+once.
 """
 
 from concurrent.futures import ProcessPoolExecutor
@@ -13,14 +14,14 @@ import pytest
 
 from lib.description import parse, to_toml
 from lib.ladder import Evidence, Piece, evaluate
-from lib.pilot import model, one_batch, one_device, one_node, rung, unit
+from lib.pilot import model, one_batch, one_device, one_node, rung, shards, unit
 from lib.pilot.faults import FAULTS, planted
 from lib.pilot.pilot import scale_down
+from lib.pilot.programs import LAYOUTS, Programs
 
 # Tied, with rotary positions and grouped keys.
 RUN = parse('tokens = "1T"\n[model]\nname = "llama-3.2-1b"\n[cluster]\naccelerator = "h100"\nn_gpus = 8')
 SMALL = {"n_layers": 1, "d_model": 32, "head_dim": 4, "d_ff": 64, "embedding_width": 32}
-RUNGS = {1: unit.measure, 2: one_batch.measure, 3: one_device.measure, 4: one_node.measure}
 SEEDS = (0, 1, 2)
 pytestmark = pytest.mark.usefixtures("compile_once")
 LOOKED_AT = {"batches_inspected": 1.0}  # by a person
@@ -31,13 +32,13 @@ def small(seed=0):
     return replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16, learning_rate=5e-3)
 
 
-def measured(measure, seed=0):
-    return measure(small(seed), lambda line: None)
+def measured(measure, *more, seed=0):
+    return measure(small(seed), lambda line: None, *more)
 
 
 def go_on(folder):
     """What `second_half` returns, in a process that has the pilot from here."""
-    return one_node.second_half(small(), folder, one_node.programs(small()))
+    return one_node.second_half(small(), folder, Programs(small()))
 
 
 def climb(*found):
@@ -45,6 +46,12 @@ def climb(*found):
     made = {"what": "a test", "run_digest": RUN.digest, "time": "2026-11-30T00:00:00+00:00"}
     pieces = tuple(Piece(rung=rung, measured=values, **made) for rung, values in found)
     return evaluate(RUN, Evidence(run=RUN.plain, pieces=pieces))
+
+
+@pytest.fixture(scope="module")
+def right():
+    """The programs of a sound pilot."""
+    return Programs(small())
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +64,15 @@ def below():
         for fault in FAULTS.values():
             if fault.rung == 4:
                 stack.enter_context(planted(fault.name))
-        return [(rung, measured(RUNGS[rung])) for rung in (1, 2, 3)] + [(3, LOOKED_AT)]
+        programs = Programs(small())
+        learned = measured(unit.measure, programs), measured(one_batch.measure, programs)
+        return [*enumerate((*learned, measured(one_device.measure)), 1), (3, LOOKED_AT)]
 
 
 @pytest.fixture(scope="module")
-def sound():
+def sound(right):
     """What rung 4 measures of a sound pilot, by seed."""
-    program = one_node.programs(small())
-    return {seed: one_node.measure(small(seed), lambda line: None, program) for seed in SEEDS}
+    return {seed: measured(one_node.measure, right, seed=seed) for seed in SEEDS}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -93,30 +101,43 @@ def test_rung_1_catches(below, name):
 
 def test_rung_2_and_none_below_it_catches_a_learning_rate_a_hundred_times_too_high(below):
     with planted("learning-rate-x100"):
-        found = climb((1, measured(unit.measure)), (2, measured(one_batch.measure)), *below[2:])
+        programs = Programs(small())
+        found = climb((1, measured(unit.measure, programs)), (2, measured(one_batch.measure, programs)), *below[2:])
     assert found.highest == 1
     assert found.next.words == "failed"
 
 
+def of_written_exchanges(programs):
+    """What the layouts measure whose exchanges `shards` writes out; on one device it has no part."""
+    faulty = Programs(small())
+    faulty.start, faulty.step = programs.start, programs.step
+    names = [name for name, (lay, _) in LAYOUTS.items() if lay is shards.lay]
+    return measured(one_node.shared, faulty, names)
+
+
+def of_a_resumed_run(programs):
+    return measured(one_node.resumed, programs)
+
+
 CAUGHT = {
-    "gradients-not-averaged": (one_node.shared, {"data_parallel_difference", "sequence_difference"}),
-    "positions-off-by-one": (one_node.shared, {"sequence_difference"}),
-    "resume-forgets-data-position": (one_node.resumed, {"resumed_loss_difference", "resumed_data_difference"}),
-    "resume-wrong-rng": (one_node.resumed, {"resumed_loss_difference"}),
+    "gradients-not-averaged": (of_written_exchanges, {"data_parallel_difference", "sequence_difference"}),
+    "positions-off-by-one": (of_written_exchanges, {"sequence_difference"}),
+    "resume-forgets-data-position": (of_a_resumed_run, {"resumed_loss_difference", "resumed_data_difference"}),
+    "resume-wrong-rng": (of_a_resumed_run, {"resumed_loss_difference"}),
 }
 
 
 @pytest.mark.parametrize("name", [fault.name for fault in FAULTS.values() if fault.rung == 4])
-def test_rung_4_and_none_below_it_catches(below, sound, name):
+def test_rung_4_and_none_below_it_catches(below, sound, right, name):
     half, failures = CAUGHT[name]
     with planted(name):
-        found = climb(*below, (4, sound[0]), (4, measured(half)))
+        found = climb(*below, (4, sound[0]), (4, half(right)))
     assert found.highest == 3
     assert {one.threshold.name for one in found.next.failures} == failures
 
 
-def test_another_process_goes_on_from_a_checkpoint_to_the_bit(tmp_path):
-    losses, words = one_node.uninterrupted(small(), tmp_path, one_node.programs(small()))
+def test_another_process_goes_on_from_a_checkpoint_to_the_bit(right, tmp_path):
+    losses, words = one_node.uninterrupted(small(), tmp_path, right)
     with ProcessPoolExecutor(1, get_context("spawn")) as other:
         again, read = other.submit(go_on, tmp_path).result(timeout=120)
     np.testing.assert_array_equal(again, losses)

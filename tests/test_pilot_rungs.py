@@ -1,6 +1,6 @@
 """Rungs 1 to 3 on a sound pilot: they pass with three seeds, and what they measure moves when the model is wrong.
 
-Programs that are the same to the letter are compiled once, so that the seeds after the first only trace.
+Seeds share their programs.
 """
 
 from dataclasses import replace
@@ -13,13 +13,13 @@ from lib.description import parse
 from lib.ladder import Evidence, Piece, evaluate
 from lib.pilot import model, one_batch, one_device, unit
 from lib.pilot.pilot import scale_down
+from lib.pilot.programs import Programs
 
 RUN = parse(
     'tokens = "1T"\n[model]\nname = "gpt-2"\n[cluster]\naccelerator = "h100"\nn_gpus = 8\n[layout]\nseq_len = 1024'
 )
 SMALL = {"n_layers": 1, "d_model": 32, "head_dim": 4, "d_ff": 64, "embedding_width": 32}
 SEEDS = (0, 1, 2)
-pytestmark = pytest.mark.usefixtures("compile_once")
 
 
 def pilot(seed=0, **changed):
@@ -36,9 +36,14 @@ def verdict(rung, measured):
 
 
 @pytest.fixture(scope="module")
-def measured(compile_once):
+def programs():
+    return Programs(pilot())
+
+
+@pytest.fixture(scope="module")
+def measured(programs):
     """What rung 1 measures of each seed."""
-    return {seed: unit.measure(pilot(seed), lambda line: None) for seed in SEEDS}
+    return {seed: unit.measure(pilot(seed), lambda line: None, programs) for seed in SEEDS}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -49,8 +54,8 @@ def test_a_sound_model_passes_the_unit_rung(measured, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_sound_model_learns_one_batch(seed):
-    found = verdict(2, one_batch.measure(pilot(seed), lambda line: None))
+def test_a_sound_model_learns_one_batch(programs, seed):
+    found = verdict(2, one_batch.measure(pilot(seed), lambda line: None, programs))
     assert not found.failures
     assert not found.missing
 
@@ -66,12 +71,13 @@ def test_parameters_and_shapes_that_are_not_the_descriptions_are_counted():
     assert unit._shapes(wider, params, batch) == 3  # up, its bias, down
 
 
-def test_a_mask_that_lets_one_word_through_leaks(monkeypatch):
-    small = pilot()
-    params = jax.jit(lambda: model.initialise(small.shape, jax.random.key(0)))()
+def test_a_mask_that_lets_one_word_through_leaks(programs, monkeypatch):
+    small, params = pilot(), programs.start(jax.random.key(0)).weights
+    faulty = Programs(small)
+    faulty.start = programs.start
     seen = model._seen
     monkeypatch.setattr(model, "_seen", lambda *args: seen(*args) | (seen(*args).T & (jax.numpy.arange(16) == 9)))
-    assert unit._leak(small, params, unit.words(small)) > 1e-4
+    assert unit._leak(small, params, unit.words(small), faulty.scores) > 1e-4
 
 
 def wrong_slope(leaves):

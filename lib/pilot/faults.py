@@ -1,7 +1,7 @@
 """Faults to plant into the pilot on purpose, each with the rung of the ladder that has to catch it.
 
 Each is one line that somebody got wrong: a function of the pilot is replaced by a faulty one, while everything else,
-and the measuring above all, stays as it is. A step must be traced anew while its fault is planted.
+and the measuring above all, stays as it is. Programs must be traced anew while their fault is planted.
 """
 
 from collections.abc import Callable

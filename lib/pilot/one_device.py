@@ -10,7 +10,7 @@ import numpy as np
 from lib.compute import train_flops_exact
 from lib.pilot import step, text
 from lib.pilot.hlo import dot_flops
-from lib.pilot.unit import words
+from lib.pilot.programs import recipe, words
 from lib.units import show
 
 _WARM, _TIMED = 3, 40  # steps
@@ -30,7 +30,7 @@ def measure(pilot, report):
         `compiler_bytes`. Neither is held against the ledger, nor the speed against the plan's utilization: of those a
         pilot of this size says nothing, the run's own program does.
     """
-    of = {"shape": pilot.shape, "optimizer": step.adamw(pilot.shape, pilot.learning_rate), "precision": pilot.precision}
+    of = recipe(pilot)
     state = jax.jit(lambda: step.start(key=jax.random.key(pilot.seed), **of))()
     one = jax.jit(lambda state, batch: step.step(state, batch, **of), donate_argnums=0)
     compiled = one.lower(state, words(pilot)).compile()

@@ -5,6 +5,7 @@ come the run's file, rung, seed and perhaps a fault to plant, as JSON; out go li
 progress, the last with the rest.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -73,6 +74,7 @@ def _end_with_the_asking_process():
 
 
 if __name__ == "__main__":
+    gc.disable()  # what is traced is no garbage, and soon all of it goes
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the asking process's, which ends this one
     asked = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_the_asking_process, daemon=True).start()

@@ -1,17 +1,16 @@
 """Rung 1, unit: the pilot is the model that its description says, from the count of its weights to its file.
 
-What is measured is the code that every later rung trains with: `model` and `step` are called through their modules, and
-traced anew by each call.
+What is measured is the code that every later rung trains with.
 """
 
 import io
 import math
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from lib.pilot import model, step, text
+from lib.pilot import model
+from lib.pilot.programs import Programs, words
 from lib.pilot.tensors import tensors
 
 _CHANGE = 1e-5  # of the weights, for a central difference in float64: its error goes with the square
@@ -19,25 +18,28 @@ _LARGER = 10.0  # weights for the mask: attention that is far from even, so that
 _SMALLEST = 1e-30
 
 
-def measure(pilot, report):
+def measure(pilot, report, programs=None):
     """What rung 1 asks of a pilot.
 
     Args:
         pilot: a `Pilot`.
         report: called with a line of progress now and then.
+        programs: its `Programs`, where there are some already.
 
     Returns:
         quantity -> number, names as in `lib.ladder.thresholds`.
     """
-    key, params, batch = _start(pilot)
+    programs = programs or Programs(pilot)
+    state, batch = programs.start(jax.random.key(pilot.seed)), words(pilot)
+    params = state.weights
     report("parameters and shapes")
     found = {"parameter_difference": _parameters(pilot, params), "shape_differences": _shapes(pilot, params, batch)}
-    found |= _mask(pilot, params, batch, report)
+    found |= _mask(pilot, params, batch, report, programs)
     report("first loss, gradients against finite differences, padding")
     with jax.enable_x64(True):
-        found |= _in_float64(pilot, params, batch)
+        found |= _in_float64(pilot, params, batch, programs)
     report("a step, and a file of what it left")
-    state = _stepped(pilot, key, batch)
+    state, _ = programs.step(state, batch)
     if pilot.shape.tied:
         found["tied_difference"] = _apart(state.weights["outside"])
     return found | {"serialisation_difference": _changed_by_a_file(state)}
@@ -52,35 +54,8 @@ def mask(pilot, report):
     Returns:
         {"mask_leak": the most that a later word moves a score before it}.
     """
-    _, params, batch = _start(pilot)
-    return _mask(pilot, params, batch, report)
-
-
-def words(pilot, position=0):
-    """A batch as arrays of whole numbers: (tokens, targets).
-
-    Args:
-        pilot: a `Pilot`.
-        position: sequences read before.
-    """
-    return tuple(np.array(part, np.int32) for part in text.batch(pilot.seed, position, pilot.sequences, pilot.seq_len))
-
-
-def program(function, *arguments, **options):
-    """A function traced and compiled for arguments, anew at each call.
-
-    Args:
-        function: of arrays.
-        arguments: such as it will be called with.
-        options: of `jax.jit`.
-    """
-    return jax.jit(function, **options).lower(*arguments).compile()
-
-
-def _start(pilot):
-    """The key that weights are drawn with, the weights, and a batch."""
-    key = jax.random.key(pilot.seed)
-    return key, program(lambda key: model.initialise(pilot.shape, key), key)(key), words(pilot)
+    programs = Programs(pilot)
+    return _mask(pilot, programs.start(jax.random.key(pilot.seed)).weights, words(pilot), report, programs)
 
 
 def _parameters(pilot, params):
@@ -103,36 +78,34 @@ def _shapes(pilot, params, batch):
     return float(sum(wrong) + (scores != (*batch[0].shape, pilot.shape.vocab_size)))
 
 
-def _mask(pilot, params, batch, report):
+def _mask(pilot, params, batch, report, programs):
     report("mask: what a later word changes before it")
-    return {"mask_leak": _leak(pilot, params, batch)}
+    return {"mask_leak": _leak(pilot, params, batch, programs.scores)}
 
 
-def _leak(pilot, params, batch):
+def _leak(pilot, params, batch, scores_of):
     """The most that other words from a position on move a score before it."""
-    large = jax.tree.map(lambda leaf: _LARGER * leaf if leaf.ndim > 2 else leaf, params)
+    large = jax.tree.map(lambda leaf: _LARGER * np.asarray(leaf) if leaf.ndim > 2 else leaf, params)
     first, place = batch[0][0], np.arange(pilot.seq_len)
     other = (first + 1) % pilot.shape.vocab_size
     changed = np.where(place[:, None] <= place, other, first)  # row t has other words from position t on
-    words = large, np.concatenate([first[None], changed])
-    scores = program(lambda params, tokens: model.logits(params, pilot.shape, tokens), *words)(*words)
+    scores = np.asarray(scores_of(large, np.concatenate([first[None], changed])))
     moved = np.abs(scores[1:] - scores[0]).max(axis=-1)
     return float(np.where(place < place[:, None], moved, 0.0).max())
 
 
-def _in_float64(pilot, params, batch):
-    """First loss, gradients and padding, by one program: the loss and its gradient of any weights and targets."""
+def _in_float64(pilot, params, batch, programs):
+    """First loss, gradients and padding: two dozen losses, and the gradients once, which take several times as long."""
     leaves, tree = jax.tree.flatten(jax.tree.map(np.float64, params))
 
-    def loss(leaves, tokens, targets):
-        return model.loss(tree.unflatten(leaves), pilot.shape, tokens, targets, dtype=jnp.float64)
+    def loss(leaves, targets=batch[1]):
+        return float(programs.loss(tree.unflatten(leaves), batch[0], targets))
 
-    both = program(jax.value_and_grad(loss), leaves, *batch)
-    nats, gradients = both(leaves, *batch)
+    gradients = jax.tree.leaves(programs.gradients(tree.unflatten(leaves), *batch))
     return {
-        "initial_loss_error": abs(float(nats) - math.log(pilot.shape.vocab_size)),
-        "gradient_error": _worst(lambda leaves: float(both(leaves, *batch)[0]), leaves, gradients, pilot.seed),
-        "padding_error": _padding(lambda targets: float(both(leaves, batch[0], targets)[0]), batch[1], pilot.seed),
+        "initial_loss_error": abs(loss(leaves) - math.log(pilot.shape.vocab_size)),
+        "gradient_error": _worst(loss, leaves, gradients, pilot.seed),
+        "padding_error": _padding(lambda targets: loss(leaves, targets), batch[1], pilot.seed),
     }
 
 
@@ -163,12 +136,6 @@ def _padding(loss, targets, seed):
     parts = [loss(np.where(chosen, targets, model.IGNORED)) for chosen in (some, ~some)]
     expected = loss(targets)
     return abs(float(some.mean()) * parts[0] + float((~some).mean()) * parts[1] - expected) / expected
-
-
-def _stepped(pilot, key, batch):
-    optimizer = step.adamw(pilot.shape, pilot.learning_rate)
-    of = {"shape": pilot.shape, "optimizer": optimizer, "precision": pilot.precision}
-    return program(lambda key, batch: step.step(step.start(key=key, **of), batch, **of)[0], key, batch)(key, batch)
 
 
 def _apart(outside):
