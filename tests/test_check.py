@@ -1,6 +1,7 @@
 """Refusals: the wording, the kinds, and masks that say of an entry what a scalar would be told."""
 
 import math
+from dataclasses import make_dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -179,6 +180,22 @@ def test_zero_of_a_part_that_may_be_absent_passes():
     check.natural(learned_positions=0)
     with pytest.raises(ValueError, match="learned_positions = -1: a whole number, 0 or more"):
         check.natural(learned_positions=-1)
+
+
+ANY = (0.0, 0.5, 1.0, 1.5, -1.0, math.nan, math.inf, 0, 1, -1, 2**53, 2**53 + 1, 10**400, True, "x", "")
+
+
+@pytest.mark.parametrize("kind", check._KINDS)
+@pytest.mark.parametrize("value", ANY, ids=lambda value: repr(value)[:12])
+def test_a_field_passes_just_where_its_value_does(kind, value):
+    record = make_dataclass("Record", ["n"])(value)
+    outcomes = []
+    for refuse in (lambda: getattr(check, kind)(n=value), lambda: check.fields(record, **{kind: "n"})):
+        try:
+            outcomes.append(refuse())
+        except (TypeError, ValueError) as error:
+            outcomes.append(type(error))
+    assert outcomes[0] == outcomes[1]
 
 
 def test_a_dataclass_holds_one_number():
