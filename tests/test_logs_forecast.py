@@ -160,7 +160,8 @@ def test_the_run_itself_on_one_device_is_asked_for_what_no_pilot_can_tell():
     piece, missing = evidence(one, 3, accelerator="h100", by_hand={"memory_over_ledger": 1.05})
     assert set(piece.measured) == {"log_problems", "nan_losses", "memory_over_ledger", "mfu"}
     assert missing == {}
-    held = beside(reserved_bytes=lambda _: 1.02 * beside().expected.memory.value)
+    reserved = 1.02 * beside().expected.memory.value
+    held = beside(reserved_bytes=lambda _: reserved)
     assert evidence(held, 3)[0].measured["memory_over_ledger"] == pytest.approx(1.02)
     assert "of the plan's layout" in quantities(replace(one, report=held.report))[1]["memory_over_ledger"]
 

@@ -104,9 +104,10 @@ def final_loss(report, total_steps, exponent, warmup_steps=0.0):
     if told[-1][0] >= total_steps:
         last = report.last_loss
         return Outlook(best=last, low=last, high=last, covers="the run is done")
-    lines = {power: _Line(told, power, float(total_steps)) for power in (*_EXPONENTS, exponent)}
-    least = min(line.squares for line in lines.values())
     n = log_limit("final loss", "batches")
+    shares, losses = _blocks(told, float(total_steps), n)
+    lines = {power: _Line(shares, losses, power) for power in (*_EXPONENTS, exponent)}
+    least = min(line.squares for line in lines.values())
     allowed = least * (1 + student(LEVEL, n - 3) ** 2 / (n - 3)) + 1e-18
     held = {power: line for power, line in lines.items() if line.squares <= allowed}
     chosen = held.get(exponent) or min(held.values(), key=lambda line: line.squares)
@@ -147,15 +148,20 @@ def _fitted_lines(told, total_steps, warmup_steps):
     return "", kept
 
 
+def _blocks(told, end, n):
+    """For each of n blocks of lines: some of its steps as shares of the end, and its mean loss."""
+    blocks = [told[len(told) * i // n : len(told) * (i + 1) // n] for i in range(n)]
+    some = [block[:: max(1, len(block) // _POINTS)] for block in blocks]  # a mean over a smooth curve needs no more
+    return [[step / end for step, _ in block] for block in some], [
+        fmean([loss for _, loss in block]) for block in blocks
+    ]
+
+
 class _Line:
     """A straight line through blocks of loss over D^-power, and what it gives at the end."""
 
-    def __init__(self, told, power, end):
-        n = log_limit("final loss", "batches")
-        blocks = [told[len(told) * i // n : len(told) * (i + 1) // n] for i in range(n)]
-        some = [block[:: max(1, len(block) // _POINTS)] for block in blocks]  # a mean over a smooth curve needs no more
-        x = [fmean([(step / end) ** -power for step, _ in block]) for block in some]  # of lists: at twice the speed
-        y = [fmean([loss for _, loss in block]) for block in blocks]
+    def __init__(self, shares, y, power):
+        n, x = len(y), [fmean([share**-power for share in block]) for block in shares]  # of lists: at twice the speed
         mean_x, mean_y = fmean(x), fmean(y)
         width = math.fsum((v - mean_x) ** 2 for v in x)
         slope = math.fsum((v - mean_x) * (w - mean_y) for v, w in zip(x, y, strict=True)) / width
