@@ -9,32 +9,8 @@ AXE = ROOT / "book/live/node_modules/axe-core/axe.min.js"
 # The theme makes what scrolls reachable by key, a moment after a change of size.
 SCROLLS_BY_KEY = """() => [...document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container")]
   .every((e) => e.tabIndex === 0 || (e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight))"""
-# The rules of colours, and the texts that each of them looks at once a look is marked.
-COLOUR_RULES = {"color-contrast": "[data-look]", "link-in-text-block": "a[href][data-look]"}
-COSTLY = "region"  # a third of the time of the others together; a finding of it is called moderate, never serious
-# Style sheets and sounds are not fetched and read beforehand: that is for a rule that does not run, and a moderate one.
-LEAN = {"resultTypes": ["violations"], "preload": False}
-# Marks a text of each look that is not known, and gives the new looks: its colours and letters, its parent's, and every
-# background, blend and shadow behind it.
-MARK_LOOKS = """(known) => {
-  const NOTHING = "rgba(0, 0, 0, 0),none,1,none,normal";
-  const behind = new Map([[null, ""]]), seen = new Set(known), found = [];
-  const letters = (s) => [s.color, s.fontSize, s.fontWeight, s.textDecorationLine, s.textShadow, s.position].join();
-  for (const marked of document.querySelectorAll("[data-look]")) marked.removeAttribute("data-look");
-  for (const element of document.querySelectorAll("*")) {
-    const style = getComputedStyle(element), parent = element.parentElement;
-    const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter, style.mixBlendMode].join();
-    behind.set(element, own === NOTHING ? behind.get(parent) : `${behind.get(parent)}/${own}`);
-    const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    if (!hasText || !element.checkVisibility({checkVisibilityCSS: true})) continue;
-    const look = [element.tagName, letters(style), letters(getComputedStyle(parent)), behind.get(element)].join("|");
-    if (seen.has(look)) continue;
-    seen.add(look);
-    found.push(look);
-    element.setAttribute("data-look", "");
-  }
-  return found;
-}"""
+JUDGE = ROOT / "tests/page_checks.js"
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
 TOO_SMALL = """smallest => [...document.querySelectorAll("svg.plot text")].map((text) => {
   const scale = text.ownerSVGElement.getBoundingClientRect().width / text.ownerSVGElement.viewBox.baseVal.width;
   return [text.textContent, scale * parseFloat(getComputedStyle(text).fontSize)];
@@ -83,56 +59,34 @@ def note_failure(faults, request):
 
 
 def load_axe(page):
-    """Put axe-core into a page."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    """Put axe-core into a page, and what asks it."""
+    page.evaluate(AXE.read_text(encoding="utf-8") + JUDGE.read_text(encoding="utf-8"))
 
 
 def findings(page, inside="html"):
     """What axe-core calls serious or worse in an element, in a line each, once colours have faded into each other."""
-    return _told(page, inside, LEAN)
+    _settle(page)
+    return page.evaluate("inside => told(inside)", inside)
 
 
-def findings_by_look(page, known):
-    """The same in all of a page, the colours on one text of each look that is not known: what looks alike has one
-    contrast.
+def findings_of_new(page, known):
+    """The same in what of a page is not known: in new parts, and by the rules of colours in texts of new looks.
 
     Returns:
-        The findings, and the looks that were not known.
+        The findings, and what was not known.
     """
-    looks = _mark(page, known)
-    left_out = [COSTLY] if looks else [COSTLY, *COLOUR_RULES]
-    rules = {rule: {"enabled": False} for rule in left_out}
-    return _told(page, "html", LEAN | {"rules": rules}), looks
+    _settle(page)
+    return page.evaluate("known => judge(known.split(' '), false)", " ".join(known))
 
 
 def findings_of_colours(page, known):
     """The same by the rules of colours alone: in the dark nothing else is another."""
-    looks = _mark(page, known)
-    return (_told(page, "html", LEAN | {"runOnly": [*COLOUR_RULES]}) if looks else []), looks
-
-
-def _mark(page, known):
-    """Mark one text of each look that is not known, for the rules of colours to look at no other."""
     _settle(page)
-    only = [{"id": rule, "selector": selector} for rule, selector in COLOUR_RULES.items()]
-    page.evaluate("rules => axe.configure({rules})", only)
-    return page.evaluate(MARK_LOOKS, [*known])
+    return page.evaluate("known => judge(known.split(' '), true)", " ".join(known))
 
 
 def _settle(page):
     page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
-
-
-def _told(page, inside, options):
-    _settle(page)
-    return [
-        f"{violation['id']}: {node['target']} {node['failureSummary']}"
-        for violation in page.evaluate("([inside, options]) => axe.run(inside, options)", [inside, options])[
-            "violations"
-        ]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
 
 
 def too_small(page):

@@ -2,13 +2,14 @@
 
 import pytest
 
+from tests.conftest import DESK
 from tests.page_checks import (
     COLOUR_RULES,
     PHONE,
     SCROLLS_BY_KEY,
     findings,
-    findings_by_look,
     findings_of_colours,
+    findings_of_new,
     load_axe,
     pages,
     too_small,
@@ -16,39 +17,39 @@ from tests.page_checks import (
 )
 from tests.page_whatif import CATALOGUE, SECTIONS
 
-# Of texts that look alike one is checked for its colours, in all of the book; on this page every text is.
+# Of texts that look alike and of parts that are built alike one is checked in all of the book; on this page all are.
 TEXT_BY_TEXT = "book/errata.html"
 
 
 @pytest.fixture(scope="module")
-def looks():
-    """The looks that are known to be good."""
+def known():
+    """The looks and the forms that are known to be good."""
     return set()
 
 
 @pytest.mark.parametrize("path", pages())
-def test_a_page_is_quiet_accessible_and_fits_a_phone(turn_to, looks, path):
+def test_a_page_is_quiet_accessible_and_fits_a_phone(turn_to, known, path):
     page = turn_to(path)
     page.emulate_media(color_scheme="light")
     load_axe(page)
     page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
     found = {"every text": findings(page) if path == TEXT_BY_TEXT else []}
-    found["light"] = in_new_looks(findings_by_look, page, looks)
+    found["light"] = in_what_is_new(findings_of_new, page, known)
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-    found["dark"] = in_new_looks(findings_of_colours, page, looks)
+    found["dark"] = in_what_is_new(findings_of_colours, page, known)
     page.set_viewport_size(PHONE)
     page.wait_for_function(SCROLLS_BY_KEY)
-    found["phone"] = in_new_looks(findings_by_look, page, looks)
+    found["phone"] = in_what_is_new(findings_of_new, page, known)
     found["too small"], found["too wide"] = too_small(page), too_wide(page)
     assert {where: faults for where, faults in found.items() if faults} == {}
     assert page.faults == []
 
 
-def in_new_looks(check, page, looks):
-    """What a check finds, its colours in looks that no page had before; without a fault they are known from now on."""
-    found, new = check(page, looks)
-    looks.update(() if found else new)
+def in_what_is_new(check, page, known):
+    """What a check finds in what no page had before; without a fault that is known from now on."""
+    found, new = check(page, known)
+    known.update(() if found else new)
     return found
 
 
@@ -56,30 +57,106 @@ def test_every_what_if_stands_in_the_book():
     assert {name for name, _ in SECTIONS} == set(CATALOGUE)
 
 
-@pytest.mark.parametrize(
-    ("rule", "fault"),
-    [
-        ("color-contrast", "<p style='color: #333'>dark on dark</p>"),
-        ("color-contrast", "<p>so be it</p><p style='color: #333'>unlike it</p>"),
-        (
-            "color-contrast",
-            "<p style='background: white'><span style='color: black'>good</span></p><p>fine</p>"
-            "<p style='color: black'>not good</p>",
-        ),
-        ("link-in-text-block", "<p>text and <a href='#' style='color: #ddd; text-decoration: none'>a link</a> too</p>"),
-        ("image-alt", "<img src='data:,'>"),
-    ],
-)
-def test_a_fault_is_found_by_the_rules_of_its_kind(turn_to, rule, fault):
+# A rule, a part that is right by it, and one that is built nearly as that and is not.
+FAULTS = [
+    ("color-contrast", "<p>so be it</p>", "<p style='color: #333'>dark on dark</p>"),
+    ("color-contrast", "<p>so be it</p>", "<p>so be it</p><p style='color: #333'>unlike it</p>"),
+    (
+        "color-contrast",
+        "<p>fine</p>",
+        "<p style='background: white'><span style='color: black'>good</span></p><p>fine</p>"
+        "<p style='color: black'>not good</p>",
+    ),
+    (
+        "link-in-text-block",
+        "<p>text</p>",
+        "<p>text and <a href='#' style='color: #ddd; text-decoration: none'>a link</a> too</p>",
+    ),
+    ("image-alt", "<p><img src='data:,' alt=''></p>", "<p><img src='data:,'></p>"),
+    ("link-name", "<p>a <a href='#'>link</a></p>", "<p>a <a href='#'></a></p>"),
+    ("link-name", "<p>a <a href='#'><span>link</span></a></p>", "<p>a <a href='#'><span hidden>link</span></a></p>"),
+    ("button-name", "<ul><li><button>b</button></li></ul>", "<ul><li><button><b></b></button></li></ul>"),
+    (
+        "button-name",
+        "<b id='a'>a</b><div><button aria-labelledby='a'></button></div>",
+        "<b id='b'>a</b><div><button aria-labelledby='a'></button></div>",
+    ),
+    (
+        "label",
+        "<p><label for='c'>c</label></p><p><input id='c'></p>",
+        "<p><label for='c'>c</label></p><p><input id='b'></p>",
+    ),
+    (
+        "label",
+        "<p><label for='d'>d</label></p><p><input id='d'></p>",
+        "<p><label for='b'>d</label></p><p><input id='d'></p>",
+    ),
+    (
+        "label-content-name-mismatch",
+        "<p><button aria-label='one'>one</button></p>",
+        "<p><button aria-label='one'>two</button></p>",
+    ),
+    ("list", "<div><ul><li>a</li></ul></div>", "<div><ul><li>a</li><p>a</p></ul></div>"),
+    ("listitem", "<div><ul><li>a</li></ul></div>", "<div><li>a</li></div>"),
+    ("aria-hidden-focus", "<div><p>a</p></div>", "<div aria-hidden='true'><p><a href='#'>a</a></p></div>"),
+    ("nested-interactive", "<p><button>a</button></p>", "<p><button>a <a href='#'>a</a></button></p>"),
+    (
+        "td-headers-attr",
+        "<table><tr><th id='e'>e<tr><td headers='e'>e</table>",
+        "<table><tr><th id='e'>e<tr><td headers='b'>e</table>",
+    ),
+    ("avoid-inline-spacing", "<p style='letter-spacing: 0'>a</p>", "<p style='letter-spacing: 0 !important'>a</p>"),
+    ("accesskeys", "<p><b accesskey='a'>a</b></p>", "<p><b accesskey='a'>a</b></p><p><b accesskey='a'>a</b></p>"),
+    ("valid-lang", "<p><b lang='en'>a</b></p>", "<p><b lang='xy'>a</b></p>"),
+    ("aria-valid-attr-value", "<p aria-live='off'>a</p>", "<p aria-live='of'>a</p>"),
+]
+# The same for what is so on a phone only.
+LONG = "a line that is longer than a phone is wide, which a desk has room for"
+FAULTS_OF_A_PHONE = [
+    (
+        "button-name",
+        "<div class='d-lg-none'><button>a</button></div>",
+        "<div class='d-lg-none'><button></button></div>",
+    ),
+    ("button-name", "<p><button>a</button></p>", "<p><button><span class='d-none d-lg-block'>a</span></button></p>"),
+    ("color-contrast", "<p>so be it</p>", "<p class='d-lg-none' style='color: #333'>dark</p>"),
+    (
+        "scrollable-region-focusable",
+        f"<pre style='overflow: auto' tabindex='0'>{LONG}</pre>",
+        f"<pre style='overflow: auto'>{LONG}</pre>",
+    ),
+]
+
+
+def put(page, html):
+    dark = f"<div style='background: #121212; color: #fff'>{html}</div>"
+    page.evaluate("html => { document.querySelector('#faults').innerHTML = html }", dark)
+
+
+def rules_of(found):
+    return {line.split(":")[0] for line in found[0]}
+
+
+def test_each_fault_is_found_by_its_rule_beside_what_is_known(turn_to):
     page = turn_to("search.html")
     page.emulate_media(color_scheme="dark")
     load_axe(page)
-    _, known = findings_by_look(page, ())
-    dark = f"<div style='background: #121212; color: #fff'>{fault}</div>"
-    page.evaluate("html => document.querySelector('#main-content').insertAdjacentHTML('beforeend', html)", dark)
-    kinds = {"all": findings_by_look(page, known)[0], "colours": findings_of_colours(page, known)[0]}
-    found = {kind: {line.split(":")[0] for line in lines} for kind, lines in kinds.items()}
-    assert found == {"all": {rule}, "colours": {rule} & set(COLOUR_RULES)}
+    page.evaluate("document.querySelector('#main-content').insertAdjacentHTML('beforeend', '<div id=faults></div>')")
+    known = set()
+    for size, faults in ((DESK, FAULTS), (PHONE, FAULTS_OF_A_PHONE)):
+        page.set_viewport_size(size)
+        put(page, "".join(right for _, right, _ in faults))
+        found, new = findings_of_new(page, known)
+        known.update(new)
+        assert found == []
+        for rule, _, fault in faults:
+            put(page, fault)
+            assert rules_of(findings_of_new(page, known)) == {rule}, fault
+            if rule in COLOUR_RULES:
+                assert rules_of(findings_of_colours(page, known)) == {rule}, fault
+    page.set_viewport_size(DESK)
+    put(page, "".join(fault for _, _, fault in FAULTS_OF_A_PHONE))
+    assert findings_of_new(page, known)[0] == []
 
 
 def test_a_request_to_outside_is_seen_and_comes_to_nothing(turn_to):

@@ -1,0 +1,143 @@
+// Lets axe-core look at what no page before this one had: the page is emptied of all else, judged, and filled again.
+// Two things are known from page to page, each by a hash: the looks of texts, for the rules of colours, and the forms
+// of parts, for the other rules. What looks alike has one contrast, and what is built alike and shown alike in the same
+// place is judged alike.
+(() => {
+  // The rules of colours, and the texts that each of them looks at once a look is marked.
+  const COLOUR_RULES = {"color-contrast": "[data-look]", "link-in-text-block": "a[href][data-look]"};
+  const NO_COLOUR = "rgba(0, 0, 0, 0),none,1,none,normal";
+  // Parts that may be emptied: no rule asks for their content, without a role. Others that such parts are looked for in.
+  const PART = ["article", "aside", "dd", "div", "dl", "dt", "figure", "footer", "g", "header", "li", "main", "nav"]
+    .concat(["ol", "p", "pre", "section", "td", "ul"]).map((tag) => `${tag}:not([role])`).join();
+  const THROUGH = "article, details, main, section, svg, table, tbody, thead, tr";
+  // Elements that no rule but those of colours asks for, and that lend their content to the one around them.
+  const PLAIN = /^(b|code|defs|em|g|i|m(frac|i|n|o|row|style|sub|subsup|sup|text)|path|rect|span|strong|text|use)$/i;
+  const BARE = /^(class|clip-path|d|data-look|fill|height|id|stroke.*|style|transform|width|x|xlink:href|y)$/;
+  // Attributes that no rule reads the value of, only whether there is one; the ids of fields are read by their labels.
+  const ANY = /^(alttext|clip-path|d|data-.*|fill|height|href|id|stroke.*|style|title|transform|width|x|xlink:href|y)$/;
+  const FIELD = "button, input, meter, output, progress, select, textarea";
+  const POINTERS = ["aria-controls", "aria-describedby", "aria-details", "aria-labelledby", "aria-owns"];
+  const SERIOUS = ["serious", "critical"];
+
+  function hash(text) {
+    let [one, other] = [1, 2];
+    for (let i = 0; i < text.length; i++) {
+      one = Math.imul(one ^ text.charCodeAt(i), 2654435761);
+      other = Math.imul(other ^ text.charCodeAt(i), 1597334677);
+    }
+    return `${(one >>> 0).toString(36)}-${(other >>> 0).toString(36)}`;
+  }
+
+  function once(make) {
+    const made = new Map();
+    return (element) => {
+      if (!made.has(element)) made.set(element, make(element));
+      return made.get(element);
+    };
+  }
+
+  // Marks a text of each look that is not known: its colours and letters, its parent's, and every background, blend and
+  // shadow behind it.
+  function markLooks(seen, found) {
+    const behind = once((element) => {
+      if (!element) return "";
+      const style = getComputedStyle(element);
+      const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter, style.mixBlendMode].join();
+      return own === NO_COLOUR ? behind(element.parentElement) : `${behind(element.parentElement)}/${own}`;
+    });
+    const letters = once((element) => {
+      const s = getComputedStyle(element);
+      return [s.color, s.fontSize, s.fontWeight, s.textDecorationLine, s.textShadow, s.position].join();
+    });
+    const texts = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+    const elements = new Set();
+    while (texts.nextNode()) if (texts.currentNode.data.trim()) elements.add(texts.currentNode.parentElement);
+    for (const element of elements) {
+      if (!element.checkVisibility({checkVisibilityCSS: true})) continue;
+      const key = hash([element.tagName, letters(element), letters(element.parentElement), behind(element)].join("|"));
+      if (seen.has(key)) continue;
+      seen.add(key);
+      found.push(key);
+      element.setAttribute("data-look", "");
+    }
+  }
+
+  // How an element is built, as far as rules ask: what it is and whether it is shown, and what kinds of such are in it.
+  function formReader() {
+    const targets = (value) => value.split(" ").map((id) => document.getElementById(id));
+    const text = (elements) => [...elements].map((one) => one?.textContent.trim()).join("|");
+    const scrolls = once((element) => element.clientWidth > 0
+      && (element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight)
+      && /auto|scroll/.test(getComputedStyle(element).overflow));
+    const shown = once((element) => element.checkVisibility({visibilityProperty: true}));
+    const attribute = (element, {name, value}) => {
+      if (POINTERS.includes(name)) return `${name}=${value} ${text(targets(value))}`;
+      const isRead = !ANY.test(name) || !value || value.includes("important") || (name === "id" && element.matches(FIELD));
+      return isRead ? `${name}=${value}` : name;
+    };
+    const tag = once((element) => [
+      element.tagName, shown(element), scrolls(element),
+      ...[...element.attributes].filter(({name}) => name !== "data-look").map((one) => attribute(element, one)),
+      text(element.labels ?? []), element.hasAttribute("aria-label") ? element.textContent : "",
+      element.matches("[accesskey], iframe") && Math.random(), // these are compared with each other: each is new
+    ].join());
+    const isPlain = (element) => PLAIN.test(element.tagName) && shown(element) && !scrolls(element)
+      && [...element.attributes].every(({name, value}) => BARE.test(name) && !value.includes("important"));
+    const form = once((element) => {
+      const inside = [...element.childNodes].flatMap((node) =>
+        node.nodeType === 1 ? form(node) : node.nodeType === 3 && node.data.trim() ? "text" : []);
+      const kinds = element.tagName === "TR" ? inside : [...new Set(inside)];
+      return isPlain(element) ? kinds : [hash(`${tag(element)}>${kinds}`)];
+    });
+    return {form, scrolls, tag, targets};
+  }
+
+  // Empties the parts whose form is known in their place, or every part when colours alone are looked at, unless there is
+  // a marked text in it or what another element points to. What scrolls is left whole when it is new. Gives what refills.
+  function empty(seen, found, coloursAlone) {
+    const {form, scrolls, tag, targets} = formReader(), emptied = [], kept = new Set();
+    const pointed = POINTERS.flatMap((name) => [...document.querySelectorAll(`[${name}]`)].flatMap((element) =>
+      targets(element.getAttribute(name))));
+    for (let element of [...document.querySelectorAll("[data-look]"), ...pointed])
+      for (; element; element = element.parentElement) kept.add(element);
+    const isNew = (key) => !seen.has(key) && (seen.add(key), found.push(key));
+    const lookIn = (element, place) => {
+      for (const child of [...element.children]) {
+        const part = child.matches(PART), isBare = coloursAlone || form(child).every((kind) => kind === "text");
+        const isKnown = part && (isBare || !isNew(hash(`${place}>${form(child)}`)));
+        if (isKnown && !kept.has(child)) emptied.push([child, [...child.childNodes]]);
+        else if (part ? isKnown || !scrolls(child) : child.matches(THROUGH))
+          lookIn(child, coloursAlone || hash(`${place}>${tag(child)}`));
+      }
+    };
+    lookIn(document.body, innerWidth);
+    for (const [element] of emptied) element.replaceChildren();
+    return () => emptied.forEach(([element, nodes]) => element.replaceChildren(...nodes));
+  }
+
+  // What axe-core calls serious or worse in an element, in a line each. A rule's findings are all as bad as it is.
+  window.told = async (inside, options = {}, leftOut = []) => {
+    const mild = axe._audit.rules.filter(({impact}) => !SERIOUS.includes(impact)).map(({id}) => id);
+    const rules = Object.fromEntries([...mild, ...leftOut].map((id) => [id, {enabled: false}]));
+    const {violations} = await axe.run(inside, {resultTypes: ["violations"], preload: false, rules, ...options});
+    return violations.filter(({impact}) => SERIOUS.includes(impact)).flatMap(({id, nodes}) =>
+      nodes.map(({target, failureSummary}) => `${id}: ${target} ${failureSummary}`));
+  };
+
+  // The same in what of the page is not known, and what that is.
+  window.judge = async (known, coloursAlone) => {
+    const seen = new Set(known), found = [];
+    markLooks(seen, found);
+    const isAsBefore = !found.length;
+    if (isAsBefore && coloursAlone) return [[], []];
+    const refill = empty(seen, found, coloursAlone);
+    axe.configure({rules: Object.entries(COLOUR_RULES).map(([id, selector]) => ({id, selector}))});
+    try {
+      const options = coloursAlone ? {runOnly: Object.keys(COLOUR_RULES)} : {};
+      return [await told("html", options, isAsBefore ? Object.keys(COLOUR_RULES) : []), found];
+    } finally {
+      refill();
+      for (const element of document.querySelectorAll("[data-look]")) element.removeAttribute("data-look");
+    }
+  };
+})();
