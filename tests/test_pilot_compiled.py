@@ -14,17 +14,17 @@ from lib.pilot.lower import facts
 
 LLAMA = model("llama-3-70b")
 SMALL = Transformer(n_layers=3, d_model=64, n_heads=8, n_kv_heads=2, d_ff=192, vocab_size=1000)
-# A vocabulary of 1,002 is padded to 1,004 rows; a key bias of 8 numbers cannot be cut over 6 data ranks after tensor 4.
-ODD = replace(SMALL, vocab_size=1002, d_model=66, embedding_width=66, head_dim=8, qkv_bias=True, norm="layer")
+# A vocabulary of 1,001 is padded to 1,002 rows; a key bias of 8 numbers cannot be cut over 3 data ranks after tensor 2.
+ODD = replace(SMALL, vocab_size=1001, d_model=66, embedding_width=66, head_dim=8, qkv_bias=True, norm="layer")
 CASES = {
     "whole Llama 3 70B, ZeRO 1": (
         LLAMA,
         Layout(data=8, tensor=8, zero_stage=1, sequence_parallel=True, seq_len=8192),
         "bf16, fp32 gradients",
     ),
-    "whole Llama 3 70B, FSDP": (LLAMA, Layout(data=64, zero_stage=3, seq_len=8192), "fp32, bf16 compute"),
+    "whole Llama 3 70B, FSDP": (LLAMA, Layout(data=8, zero_stage=3, seq_len=8192), "fp32, bf16 compute"),
     "key heads shared, ZeRO 2": (SMALL, Layout(data=2, tensor=4, zero_stage=2, micro_batch=3, seq_len=32), "bf16"),
-    "sides that do not divide": (ODD, Layout(data=6, tensor=4, zero_stage=3, seq_len=32), "bf16"),
+    "sides that do not divide": (ODD, Layout(data=3, tensor=2, zero_stage=3, seq_len=32), "bf16"),
     "one device": (replace(SMALL, tied=True), Layout(seq_len=64, micro_batch=2), "fp32"),
 }
 
