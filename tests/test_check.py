@@ -186,16 +186,17 @@ ANY = (0.0, 0.5, 1.0, 1.5, -1.0, math.nan, math.inf, 0, 1, -1, 2**53, 2**53 + 1,
 
 
 @pytest.mark.parametrize("kind", check._KINDS)
-@pytest.mark.parametrize("value", ANY, ids=lambda value: repr(value)[:12])
-def test_a_field_passes_just_where_its_value_does(kind, value):
-    record = make_dataclass("Record", ["n"])(value)
-    outcomes = []
-    for refuse in (lambda: getattr(check, kind)(n=value), lambda: check.fields(record, **{kind: "n"})):
-        try:
-            outcomes.append(refuse())
-        except (TypeError, ValueError) as error:
-            outcomes.append(type(error))
-    assert outcomes[0] == outcomes[1]
+def test_a_field_passes_just_where_its_value_does(kind):
+    for value in ANY:
+        record = make_dataclass("Record", ["n"])(value)
+        assert refused(check.fields, record, **{kind: "n"}) == refused(getattr(check, kind), n=value), value
+
+
+def refused(call, *words, **values):
+    try:
+        return call(*words, **values)
+    except (TypeError, ValueError) as error:
+        return type(error)
 
 
 def test_a_dataclass_holds_one_number():
