@@ -24,13 +24,15 @@ LIMIT_AT_ONCE = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def desk(kept_page):
     """The page, with the editor in the place of its field, shared by the tests."""
     page = kept_page(PAGE)
-    page.locator(f"{ASKED} textarea").click()
-    page.locator(f"{ASKED} .cm-content").wait_for()
-    return page
+    if page.locator(f"{ASKED} textarea").is_visible():
+        page.locator(f"{ASKED} textarea").click()
+        page.locator(f"{ASKED} .cm-content").wait_for()
+    yield page
+    assert page.faults == []
 
 
 def write(page, code):
@@ -77,17 +79,6 @@ def test_code_that_patches_the_library_is_told_so_and_harms_no_what_if(desk):
     assert_as_lib(desk.evaluate(STATE, ident), "days-and-mfu")
 
 
-def test_a_solution_is_kept_and_ticked_in_the_contents(desk):
-    assert "6 of 6" in run(desk, RIGHT, "6 of 6")
-    desk.wait_for_function(f"{KEPT}.code.train_flops?.includes('6.0') && {KEPT}.solved.includes('train_flops')")
-    assert "1/7" in desk.locator(".bd-sidebar-primary .exercise-tick").first.inner_text()
-    desk.reload()
-    assert desk.locator(f"{ASKED} textarea").input_value() == RIGHT
-    assert "exercise-solved" in desk.locator(ASKED).get_attribute("class")
-    desk.locator(f"{ASKED} textarea").click()
-    desk.locator(f"{ASKED} .cm-content").wait_for()
-
-
 def test_an_endless_loop_is_stopped_and_the_page_goes_on(desk):
     desk.evaluate(LIMIT_AT_ONCE)
     assert "never end" in run(desk, ENDLESS, "Stopped after")
@@ -100,8 +91,7 @@ def test_starting_again_brings_back_the_stub_and_forgets(desk):
     write(desk, RIGHT)
     desk.locator(f"{ASKED} .exercise-reset").click()
     assert "NotImplementedError" in desk.locator(f"{ASKED} .cm-content").inner_text()
-    desk.wait_for_function(f"!('train_flops' in {KEPT}.code)")
-    assert desk.faults == []
+    desk.wait_for_function(f"!('train_flops' in {KEPT}.code)", polling=100)
 
 
 def test_the_editor_can_be_left_by_key(desk):
@@ -109,6 +99,27 @@ def test_the_editor_can_be_left_by_key(desk):
     desk.keyboard.press("Escape")
     desk.keyboard.press("Tab")
     assert desk.evaluate("document.activeElement.className") == "exercise-run"
+
+
+def test_the_editor_is_readable_on_a_phone_in_light_and_dark(desk):
+    desk.set_viewport_size({"width": 390, "height": 800})
+    write(desk, SLIP.replace("halfway", "x = 1  # half"))
+    assert desk.evaluate("document.documentElement.scrollWidth") <= 390
+    load_axe(desk)
+    for scheme in ("light", "dark"):
+        desk.emulate_media(color_scheme=scheme)
+        desk.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+        assert findings(desk, ASKED) == [], scheme
+
+
+# The last on its page: whoever touches a control of a page that is opened anew starts Python anew.
+def test_a_solution_is_kept_and_ticked_in_the_contents(desk):
+    assert "6 of 6" in run(desk, RIGHT, "6 of 6")
+    desk.wait_for_function(f"{KEPT}.code.train_flops?.includes('6.0') && {KEPT}.solved.includes('train_flops')")
+    assert "1/7" in desk.locator(".bd-sidebar-primary .exercise-tick").first.inner_text()
+    desk.reload()
+    assert desk.locator(f"{ASKED} textarea").input_value() == RIGHT
+    assert "exercise-solved" in desk.locator(ASKED).get_attribute("class")
 
 
 @pytest.mark.parametrize("text", ["{not json", json.dumps({"form": 0, "code": {}, "solved": [], "pages": {}})])
@@ -130,17 +141,3 @@ def test_a_link_shows_one_exercise_alone(turn_to):
     assert not page.locator("h1").first.is_visible()
     load_axe(page)
     assert findings(page, ".exercise-alone") == []
-
-
-def test_the_editor_is_readable_on_a_phone_in_light_and_dark(turn_to):
-    page = turn_to(f"{PAGE}?exercise=train_flops")
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.locator(f"{ASKED} textarea").click()
-    page.locator(f"{ASKED} .cm-content").wait_for()
-    write(page, SLIP.replace("halfway", "x = 1  # half"))
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    load_axe(page)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
-        assert findings(page, ASKED) == [], scheme
