@@ -108,7 +108,7 @@ def _step(theta, _, gradient, curvature, lower, upper, damping):
     """Marquardt's step of the constants that no bound holds."""
     held = (theta <= lower) & (gradient > 0) | (theta >= upper) & (gradient < 0)
     free = ~held
-    diagonal = np.maximum(damping[:, np.newaxis] * np.einsum("...ii->...i", curvature), 1e-12)
     matrix = curvature * (free[:, :, np.newaxis] & free[:, np.newaxis])
-    matrix += np.eye(theta.shape[1]) * np.where(held, 1.0, diagonal)[:, np.newaxis]
+    diagonal = np.einsum("...ii->...i", matrix)  # a view
+    diagonal += np.where(held, 1.0, np.maximum(damping[:, np.newaxis] * diagonal, 1e-12))
     return np.linalg.solve(matrix, np.where(held, 0.0, -gradient)[:, :, np.newaxis])[:, :, 0]

@@ -152,9 +152,8 @@ def _blocks(told, end, n):
     """For each of n blocks of lines: some of its steps as shares of the end, and its mean loss."""
     blocks = [told[len(told) * i // n : len(told) * (i + 1) // n] for i in range(n)]
     some = [block[:: max(1, len(block) // _POINTS)] for block in blocks]  # a mean over a smooth curve needs no more
-    return [[step / end for step, _ in block] for block in some], [
-        fmean([loss for _, loss in block]) for block in blocks
-    ]
+    losses = [fmean([loss for _, loss in block]) for block in blocks]
+    return [[step / end for step, _ in block] for block in some], losses
 
 
 class _Line:
