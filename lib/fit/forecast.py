@@ -245,9 +245,10 @@ def forecast(runs, floor, target, n_resamples=400, seed=0):
     if found.undecidable:
         return found
     rng = np.random.default_rng(seed)
-    (fitted,) = _fits([runs], [floor.value])
-    drawn = [_resample(runs, floor, rng) for _ in range(n_resamples)]
-    rows = _fits(*zip(*drawn, strict=True), fitted)
+    compute, loss = np.array(runs.compute), np.array(runs.loss)
+    (fitted,) = _fits([compute], [loss], [floor.value])
+    drawn = [_resample(compute, floor, rng) for _ in range(n_resamples)]
+    rows = _fits(*zip(*((compute[places], loss[places], e) for places, e in drawn), strict=True), fitted)
     return Forecast(runs=runs, floor=floor, target=target, constants=(fitted, *rows))
 
 
@@ -283,23 +284,22 @@ def _refuse_floor(runs, floor):
         )
 
 
-def _resample(runs, floor, rng):
-    """As many runs, drawn with replacement and again while too few of them differ, and an E."""
+def _resample(compute, floor, rng):
+    """Places of as many runs, drawn with replacement and again while too few of them differ, and an E."""
     for _ in range(_DRAWS):
-        places = rng.integers(len(runs), size=len(runs)).tolist()
-        if len({runs.compute[place] for place in places}) >= _FEWEST_DISTINCT:
+        places = rng.integers(len(compute), size=len(compute))
+        if len(set(compute[places].tolist())) >= _FEWEST_DISTINCT:
             break
-    return runs.take(places), max(rng.normal(floor.value, floor.error), _LEAST * floor.value)
+    return places, max(rng.normal(floor.value, floor.error), _LEAST * floor.value)
 
 
-def _fits(tables, floors, near=None):
+def _fits(computes, losses, floors, near=None):
     """(E, a, b) of the curves that lose least squares of log loss above given E, sought near other constants."""
-    surfaces, starts = [], np.tile((LOWER + UPPER) / 2, (len(tables), 1))
-    for start, runs, floor in zip(starts, tables, floors, strict=True):
-        compute = np.array(runs.compute)
-        surface = Surface(compute, compute, np.array(runs.loss), _OBJECTIVE)
+    surfaces, starts = [], np.tile((LOWER + UPPER) / 2, (len(floors), 1))
+    for start, compute, loss, floor in zip(starts, computes, losses, floors, strict=True):
+        surface = Surface(compute, compute, loss, _OBJECTIVE)
         surfaces.append(surface)
-        start[[0, 3]] = math.log(max(1e-3, 1 - floor / float(np.mean(runs.loss)))), _FIRST_EXPONENT
+        start[[0, 3]] = math.log(max(1e-3, 1 - floor / float(loss.mean()))), _FIRST_EXPONENT
         start[[1, 2, 4]] = math.log(FLOOR_TERM), math.log(floor) - surface.unit, LEAST_EXPONENT
         if near is not None:
             _, a, b = near

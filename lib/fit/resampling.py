@@ -8,7 +8,8 @@ import numpy as np
 
 from lib import check
 from lib.fit.descent import Rows
-from lib.fit.law import CONSTANTS, MOST_STARTS, Fit, surface_of
+from lib.fit.law import CONSTANTS, MOST_STARTS, Fit
+from lib.fit.surface import Surface
 from lib.runs.identifiability import FEWEST_DISTINCT, N_CONSTANTS
 from lib.scaling import ScalingLaw
 from lib.scaling.evidence import Errors
@@ -175,7 +176,7 @@ def refits(numbers, fit, seed, n_starts):
     surfaces, starts = [], []
     for number in numbers:
         rng = np.random.default_rng([seed, number])
-        surface = surface_of(_resample(fit.runs, rng), fit.objective)
+        surface = Surface(*_resample(fit.runs, rng), fit.objective)
         surfaces.append(surface)
         starts.append([surface.theta(fit.law), *surface.starts(n_starts, rng)])
     found = zip(surfaces, _lowest(surfaces, np.array(starts)), strict=True)
@@ -191,10 +192,12 @@ def _lowest(surfaces, starts):
 
 
 def _resample(runs, rng):
-    """As many runs, drawn with replacement; drawn again while too few of them differ."""
+    """Columns of as many runs, drawn with replacement; drawn again while too few of them differ."""
+    columns = [np.array(column) for column in (runs.n_params, runs.n_tokens, runs.loss)]
     for _ in range(_DRAWS):
-        drawn = runs.take(rng.integers(len(runs), size=len(runs)).tolist())
-        different = (len(set(drawn.n_params)), len(set(drawn.n_tokens)))
+        places = rng.integers(len(runs), size=len(runs))
+        n_params, n_tokens, loss = (column[places] for column in columns)
+        different = (len(set(n_params.tolist())), len(set(n_tokens.tolist())))
         if min(different) >= FEWEST_DISTINCT and math.prod(different) > N_CONSTANTS:
-            return drawn
+            return n_params, n_tokens, loss
     raise ValueError(f"{runs.name}: hardly a resample has {FEWEST_DISTINCT} different sizes and numbers of tokens")
