@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 import zlib
+from functools import cache
 
 import pytest
 
@@ -43,6 +44,7 @@ def test_the_master_with_its_solutions_passes_and_what_is_handed_out_does_not(pa
 # Nothing that gives an answer away
 
 
+@cache
 def secrets_of(part):
     """Text that must not be handed out: lines of solutions, hidden checks, the seed, hidden inputs, values."""
     found = {SECRET, "HIDDEN TESTS", "hidden=True", "BEGIN SOLUTION", "HANDBOOK_SEED", ".require()"}
@@ -81,6 +83,9 @@ def encodings(text):
 _ROT13 = {ord(a): ord(b) for a, b in zip("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm", strict=True)}
 
 
+released = cache(release.files)
+
+
 def packed(raw):
     """Whatever in the bytes unpacks: compressed streams, as they are or written as base64 or hexadecimal."""
     runs = re.findall(rb"[A-Za-z0-9+/=_-]{24,}", raw)
@@ -116,10 +121,10 @@ def told(files, needles):
     return {needle for needle in needles if any(form in hay for form in encodings(needle))}
 
 
-def test_no_solution_hidden_check_or_seed_is_handed_out(part):
+def test_no_solution_hidden_check_or_seed_is_released(part):
     needles = secrets_of(part)
     assert len(needles) > 12
-    assert told(release.files(part), needles) == set()
+    assert told(released(part), needles) == set()
 
 
 @pytest.mark.parametrize(
@@ -134,10 +139,8 @@ def test_no_solution_hidden_check_or_seed_is_handed_out(part):
     ],
 )
 def test_a_leak_would_be_seen(part, hide):
-    needles = secrets_of(part)
-    files = release.files(part)
-    files["README.md"] += hide(max(needles))
-    assert told(files, needles)
+    needles, files = secrets_of(part), released(part)
+    assert told(files | {"README.md": files["README.md"] + hide(max(needles))}, needles)
 
 
 # The checker
