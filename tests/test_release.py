@@ -121,7 +121,7 @@ def told(files, needles):
     return {needle for needle in needles if any(form in hay for form in encodings(needle))}
 
 
-def test_no_solution_hidden_check_or_seed_is_released(part):
+def test_no_solution_hidden_check_or_seed_is_handed_out(part):
     needles = secrets_of(part)
     assert len(needles) > 12
     assert told(released(part), needles) == set()
