@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from lib.fit.floor import Floor, law_floor
-from lib.fit.forecast import LEVEL, forecast, recorded
+from lib.fit.forecast import LEVEL, _resample, forecast, recorded
 from lib.pilot.small_logs import read_logs, table
 from lib.runs import Runs
 from lib.scaling import law
@@ -47,6 +47,12 @@ def test_another_minimiser_finds_the_same_curve():
     compute, losses = np.array(runs.compute), np.array(runs.loss)
     alone = least_squares(lambda t: np.log((E + t[0] * compute ** -t[1]) / losses), (A, B), x_scale=(A, B), xtol=1e-14)
     assert forecast(runs, KNOWN, TARGET, n_resamples=100).constants[0] == pytest.approx((E, *alone.x), rel=1e-5)
+
+
+def test_a_resample_has_three_runs_at_least_for_a_curve_goes_through_any_two():
+    compute, rng = np.geomspace(1e18, 1e20, 3), np.random.default_rng(0)
+    drawn = [_resample(compute, KNOWN, rng)[0].tolist() for _ in range(50)]
+    assert {len(set(places)) for places in drawn} == {3}
 
 
 @pytest.mark.parametrize(("n_runs", "error"), [(6, 0.0), (8, 0.02)])
