@@ -126,6 +126,16 @@ def test_intervals_of_a_fit_of_34_models_are_as_wide_as_known_and_miss_the_large
     assert high < held.held.loss[-1]
 
 
+@pytest.mark.parametrize(("seed", "data_term"), [(0, 1000.0), (1, 100.0), (1, 1000.0), (3, 100.0), (3, 1000.0)])
+def test_every_start_finds_the_optimum_where_the_term_of_the_tokens_hardly_counts(seed, data_term):
+    rng = np.random.default_rng(seed)
+    n_params = np.exp(rng.uniform(log(3e7), log(1e10), 46))
+    n_tokens = n_params * np.exp(rng.uniform(log(2), log(600), 46))
+    hardly = truth(A=60.0, B=data_term, alpha=0.19, beta=0.56)
+    fit = fit_law(of_law(hardly, n_params.tolist(), n_tokens.tolist(), noise=0.003, seed=seed))
+    assert fit.n_at_best >= 99
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_the_gradient_is_that_of_the_objective(objective):
     surface = surface_of(of_law(truth(), SIZES, TOKENS, noise=0.02), objective)

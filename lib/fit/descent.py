@@ -19,6 +19,7 @@ _MOST_STEPS = 3000
 _LEAST_GAIN = 1e-12  # of the objective
 _STRAIGHT = 0.25  # of the weight of a run whose residual is beyond HUBER_DELTA
 _FIRST, _LEAST, _MOST = 1e-2, 1e-10, 1e8  # damping, of the curvature
+_LONGEST = 1.0  # step of any constant: longer ones may make a term so small that no slope leads back
 _EASED, _RAISED = 0.2, 5.0  # after a step down, and after one that was none
 
 
@@ -111,4 +112,5 @@ def _step(theta, _, gradient, curvature, lower, upper, damping):
     matrix = curvature * (free[:, :, np.newaxis] & free[:, np.newaxis])
     diagonal = np.einsum("...ii->...i", matrix)  # a view
     diagonal += np.where(held, 1.0, np.maximum(damping[:, np.newaxis] * diagonal, 1e-12))
-    return np.linalg.solve(matrix, np.where(held, 0.0, -gradient)[:, :, np.newaxis])[:, :, 0]
+    step = np.linalg.solve(matrix, np.where(held, 0.0, -gradient)[:, :, np.newaxis])[:, :, 0]
+    return step / np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / _LONGEST)
