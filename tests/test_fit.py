@@ -136,6 +136,15 @@ def test_every_start_finds_the_optimum_where_the_term_of_the_tokens_hardly_count
     assert fit.n_at_best >= 99
 
 
+def test_the_start_that_found_the_optimum_counts_where_none_but_it_arrives():
+    """Losses over nine orders of magnitude, which no law has made: the fit tells how few starts agree."""
+    n_params = [1.4e7, 5.6e4, 4.5e9, 4.5e9, 1.7e12, 1.4e7, 4.5e9, 4.5e9, 1.7e12]
+    n_tokens = [2.0e5, 4.5e4, 5.1e6, 5.1e6, 5.1e6, 5.1e6, 2.0e5, 2.0e5, 5.1e6]
+    loss = [5.4e7, 2.4e3, 6.2e7, 0.022, 2.9, 380.0, 1.1e6, 220.0, 4.8e5]
+    fit = fit_law(Runs(n_params=n_params, n_tokens=n_tokens, loss=loss), "least squares", n_starts=20)
+    assert 1 <= fit.n_at_best < 20
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_the_gradient_is_that_of_the_objective(objective):
     surface = surface_of(of_law(truth(), SIZES, TOKENS, noise=0.02), objective)

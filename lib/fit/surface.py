@@ -41,11 +41,13 @@ class Surface:
         L-BFGS-B goes on from the lowest end: were it no minimum, that would not stay there.
         """
         values, ends = Rows.ends([self] * len(starts), starts)
-        lowest = ends[values.argmin()]
+        best = values.argmin()
         # Matrices of five by twenty are too small to share out: with several threads it takes ten times as long.
         with _THREADS.limit(limits=1):
-            last = minimize(self, lowest, jac=True, method="L-BFGS-B", bounds=Bounds(LOWER, UPPER), options=_OPTIONS)
-        return (float(last.fun) / _SCALE, last.x), values
+            options = {"method": "L-BFGS-B", "bounds": Bounds(LOWER, UPPER), "options": _OPTIONS}
+            last = minimize(self, ends[best], jac=True, **options)
+        values[best] = float(last.fun) / _SCALE
+        return (float(values[best]), last.x), values
 
     def starts(self, number, rng):
         """Random places to start from: an exponent each, and the mean loss dealt out among the three terms."""
