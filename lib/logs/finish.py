@@ -121,7 +121,8 @@ class Progress:
             TypeError, ValueError: for a value of the wrong kind or out of range.
 
         Source: Hahn and Meeker 1991, Statistical Intervals, section 4.7, the mean of a future sample; Rubin 1981,
-            Annals of Statistics 9(1):130-134, weights of what was seen.
+            Annals of Statistics 9(1):130-134, weights of what was seen; Blackwell and MacQueen 1973, Annals of
+            Statistics 1(2):353-355, those weights as an urn.
         """
         check.positive(steps=steps)
         check.instance(Interruptions, usual=usual)
@@ -166,8 +167,8 @@ def _restarts(draw, rate, seconds, again):
 def _poisson(draw, mean):
     if mean > 50:
         return max(0, round(draw.gauss(mean, math.sqrt(mean))))
-    count, left = 0, math.exp(-mean)
-    while (left := left / draw.random()) < 1:
+    count, left, share = 0, math.exp(-mean), draw.random
+    while (left := left / share()) < 1:
         count += 1
     return count
 
@@ -176,8 +177,11 @@ def _sum_of(draw, costs, count):
     """Of many costs the mean, of few each one: a hundred draws say as much as a thousand."""
     if count in (0, math.inf):
         return float(count)
-    few, weights = min(count, 100), [draw.expovariate(1.0) for _ in costs]  # Rubin's Bayesian bootstrap
-    return count / few * math.fsum(draw.choices(costs, weights, k=few))
+    k, few, share = len(costs), min(count, 100), draw.random
+    urn = [*costs]  # what is drawn goes back with its like: as by weights of Rubin's Bayesian bootstrap
+    for size in range(k, k + few):
+        urn.append(urn[int(size * share())])
+    return count / few * math.fsum(urn[k:])
 
 
 def _quantile(draws, share):
