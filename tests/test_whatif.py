@@ -6,6 +6,7 @@ import re
 import shlex
 from functools import cache
 from html.parser import HTMLParser
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -326,6 +327,12 @@ def test_the_pages_reply_carries_every_number_in_full(what_if):
     assert sorted(numbers) == sorted(row.value for row in answer.view.rows if not isinstance(row.value, str))
     assert reply["title"] == answer.view.title
     assert catalogue.solve(what_if, reply["texts"]).values == answer.values
+
+
+def test_the_catalogue_names_what_its_modules_define():
+    modules = dict.fromkeys(catalogue._MODULES.values())
+    defined = [(each.name, name) for name in modules for each in import_module(f"lib.whatif.{name}").WHAT_IFS]
+    assert defined == list(catalogue._MODULES.items())
 
 
 def reply_of(what_if):

@@ -26,7 +26,7 @@ def pack(root, stdlib, lib_target, stdlib_target):
         lib_target, stdlib_target: the zips to write.
     """
     sys.path.insert(0, root)
-    importlib.import_module("lib.whatif.page")
+    dict(importlib.import_module("lib.whatif.page").catalogue.WHAT_IFS)  # each is imported when it is asked for
     importlib.import_module("lib.exercises.page")
     _import_deferred()
     modules = {Path(module.__file__) for module in _loaded("lib")}

@@ -11,9 +11,23 @@ from importlib import import_module
 from lib import check
 from lib.whatif.model import Choice, View, WhatIf
 
-# In the order of the book.
-_MODULES = ("worked_example", "compute", "scaling", "law_explorer", "run_design", "memory", "recipe", "schedule")
-_MODULES += ("ladder", "ladder_cost", "readiness")
+# What-if -> the module that defines it, in the order of the book.
+_MODULES = {
+    "worked-example": "worked_example",
+    "days-and-mfu": "compute",
+    "mfu-conventions": "compute",
+    "allocation": "scaling",
+    "law-explorer": "law_explorer",
+    "run-design": "run_design",
+    "memory-ledger": "memory",
+    "memory-fit": "memory",
+    "memory-timeline": "memory",
+    "recipe-by-scale": "recipe",
+    "schedule": "schedule",
+    "ladder-thresholds": "ladder",
+    "ladder-cost": "ladder_cost",
+    "go-or-wait": "readiness",
+}
 _LONGEST = 200  # characters of one setting: more is a slip of the clipboard
 _EXPONENT = re.compile(r"(?<=[0-9])e\+?(-?)0*(?=[0-9])")  # as Python writes it: 1e+07
 _ARGUMENT = re.compile(r"(\w+)(?:\[[^]]*\])? (?:=|\()")  # how every refusal of `check` begins
@@ -52,12 +66,20 @@ class Answer:
         return {"name": self.what_if.name, "inputs": self.values, **self.view.to_dict()}
 
 
-def _collect():
-    modules = [import_module(f"lib.whatif.{name}") for name in _MODULES]
-    return {what_if.name: what_if for module in modules for what_if in module.WHAT_IFS}
+class _WhatIfs(Mapping):
+    """Name -> what-if: its module is imported when it is asked for, and a page asks for one of them first."""
+
+    def __getitem__(self, name):
+        return {found.name: found for found in import_module(f"lib.whatif.{_MODULES[name]}").WHAT_IFS}[name]
+
+    def __iter__(self):
+        return iter(_MODULES)
+
+    def __len__(self):
+        return len(_MODULES)
 
 
-WHAT_IFS = _collect()
+WHAT_IFS = _WhatIfs()
 
 
 def find(name):
@@ -69,7 +91,7 @@ def find(name):
     if isinstance(name, WhatIf):
         return name
     with refusals():
-        return check.lookup(WHAT_IFS, what_if=name)
+        return WHAT_IFS[check.lookup({known: known for known in WHAT_IFS}, what_if=name)]
 
 
 def solve(name, settings=None):
