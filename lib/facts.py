@@ -17,8 +17,9 @@ The module that owns a file names the fields it may have; anything else is refus
 import datetime
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from numbers import Real
 
@@ -69,6 +70,35 @@ class Entry:
     def sources(self):
         """Field -> source, for every fact."""
         return {field: fact.source for field, fact in self.facts.items()}
+
+
+class Later(Mapping):
+    """A mapping that is read when somebody looks into it: most who import a module of tables never do.
+
+    Args:
+        read: a function without arguments that returns the mapping.
+
+    >>> table = Later(lambda: {"X1": 700})
+    >>> table["X1"], len(table)
+    (700, 1)
+    """
+
+    def __init__(self, read):
+        check.instance(Callable, read=read)
+        self._rows = cache(read)
+
+    def __getitem__(self, name):
+        return self._rows()[name]
+
+    def __iter__(self):
+        return iter(self._rows())
+
+    def __len__(self):
+        return len(self._rows())
+
+    def cache_clear(self):
+        """Forget what was read, as `functools.cache` does."""
+        self._rows.cache_clear()
 
 
 def load(name, figures, words=None, labels=()):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lib import check
-from lib.facts import Fact, load
+from lib.facts import Fact, Later, load
 
 # From the widest type to the narrowest: the order in which tables show them.
 DTYPES = ("fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4")
@@ -151,10 +151,10 @@ def _load():
     return {name: _read(entry) for name, entry in load("accelerators", _FIGURES, {"slice_counts": str}, labels).items()}
 
 
-ACCELERATORS = MappingProxyType(_load())
-_BY_NAME = _named(ACCELERATORS)
-# (other name, name) pairs: what else a control takes for one of the names in `ACCELERATORS`.
-SYNONYMS = tuple((name, chip.name) for chip in ACCELERATORS.values() for name in _names(chip)[1:])
+ACCELERATORS = Later(_load)
+_BY_NAME = Later(lambda: _named(ACCELERATORS))
+# Other name -> name: what else a control takes for one of the names in `ACCELERATORS`.
+SYNONYMS = Later(lambda: {name: chip.name for chip in ACCELERATORS.values() for name in _names(chip)[1:]})
 
 
 def accelerator(name):
@@ -176,7 +176,7 @@ def accelerator(name):
     plain = check.plain_name(name)
     if plain in _BY_NAME:
         return _BY_NAME[plain]
-    near = check.did_you_mean(name, [known.lower() for known in (*ACCELERATORS, *dict(SYNONYMS))])
+    near = check.did_you_mean(name, [known.lower() for known in (*ACCELERATORS, *SYNONYMS)])
     raise ValueError(f"accelerator = {check.short(name)}: one of {check.listed(ACCELERATORS)}{near}")
 
 

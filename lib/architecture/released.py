@@ -1,7 +1,5 @@
 """Released models by name, from `lib/data/models.toml`."""
 
-from types import MappingProxyType
-
 from lib import check, facts
 from lib.architecture.parts import LatentAttention, MixtureOfExperts
 from lib.architecture.transformer import Transformer
@@ -48,9 +46,6 @@ def model(name):
     return check.lookup(_BY_NAME, model=name)
 
 
-_ENTRIES = facts.load("models", FIGURES, WORDS, labels=("aliases",))
-
-
 def _from_entry(entry):
     fields = {field: fact.value for field, fact in entry.facts.items() if not field.startswith("n_params")}
     for part, kind, names in (("moe", MixtureOfExperts, _MOE), ("latent", LatentAttention, _LATENT)):
@@ -82,7 +77,8 @@ def windows_of(window, full_every=None):
     return (window,) * (full_every - 1) + (None,)
 
 
-MODELS = MappingProxyType({name: _from_entry(entry) for name, entry in _ENTRIES.items()})
-# (other name, name) pairs: what else a control takes for one of the names in `MODELS`.
-SYNONYMS = tuple((alias, name) for name, entry in _ENTRIES.items() for alias in entry.get("aliases", ()))
-_BY_NAME = dict(MODELS) | {alias: MODELS[name] for alias, name in SYNONYMS}
+_ENTRIES = facts.Later(lambda: facts.load("models", FIGURES, WORDS, labels=("aliases",)))
+MODELS = facts.Later(lambda: {name: _from_entry(entry) for name, entry in _ENTRIES.items()})
+# Other name -> name: what else a control takes for one of the names in `MODELS`.
+SYNONYMS = facts.Later(lambda: {alias: name for name, entry in _ENTRIES.items() for alias in entry.get("aliases", ())})
+_BY_NAME = facts.Later(lambda: dict(MODELS) | {alias: MODELS[name] for alias, name in SYNONYMS.items()})

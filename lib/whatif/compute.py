@@ -254,7 +254,7 @@ _CONTROLS = (
     ),
     replace(
         controls.model(ANY_SIZE, ANY_SIZE, help="a released model in place of the parameters above"),
-        synonyms=(*architecture.SYNONYMS, ("by n_params", ANY_SIZE)),
+        synonyms=(*architecture.SYNONYMS.items(), ("by n_params", ANY_SIZE)),
         more=True,
     ),
     controls.dtype("bf16"),

@@ -28,7 +28,7 @@ def model(start, *first, help=""):
         label="model",
         start=start,
         options=(*first, *architecture.MODELS),
-        synonyms=architecture.SYNONYMS,
+        synonyms=tuple(architecture.SYNONYMS.items()),
         aliases=("architecture", "shape", "model_name"),
         help=help,
     )
@@ -57,7 +57,7 @@ def accelerator(start):
         label="accelerator",
         start=start,
         options=tuple(hardware.ACCELERATORS),
-        synonyms=hardware.SYNONYMS,
+        synonyms=tuple(hardware.SYNONYMS.items()),
         aliases=("gpu", "chip", "device", "hardware"),
     )
 

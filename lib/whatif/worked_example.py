@@ -262,7 +262,7 @@ WHAT_IFS = (
                 label="accelerator",
                 start="A100 80GB SXM",
                 options=tuple(ACCELERATORS),
-                synonyms=SYNONYMS,
+                synonyms=tuple(SYNONYMS.items()),
                 aliases=("gpu", "chip", "device", "hardware"),
             ),
             Number(
