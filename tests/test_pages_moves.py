@@ -61,6 +61,8 @@ SEEN = f"""async ([id, control]) => {{
     .map((part) => document.querySelector(`#${{id}} ${{part}}`).getBoundingClientRect());
   return [slider.top, title.top, title.bottom];
 }}"""
+# On a page that becomes a phone's, the theme's list of chapters slides away over the sliders.
+AT_REST = "async () => void (await Promise.allSettled(document.getAnimations().map((one) => one.finished)))"
 IS_OPEN = "name => document.querySelector(`#what-if-${name} .what-if-more`).open"
 
 
@@ -174,6 +176,7 @@ def phone(kept_page):
     page.set_viewport_size(PHONE)
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setDeviceMetricsOverride", PHONE | {"deviceScaleFactor": 1, "mobile": True})
+    page.evaluate(AT_REST)
     yield page
     session.send("Emulation.clearDeviceMetricsOverride")
     session.detach()
