@@ -43,7 +43,7 @@ def test_a_stuck_worker_is_ended_with_a_message_and_the_next_touch_tries_a_fresh
 
 
 def test_a_missing_file_is_named(first):
-    page, ident, (number, *_) = first(prepare=lambda page: page.route("**/lib-*.zip", lambda r: r.fulfill(status=404)))
+    page, ident, (number, *_) = first(prepare=lambda page: page.route("**/lib-*", lambda r: r.fulfill(status=404)))
     page.locator(f"#{ident} input[data-for={number.name}]").press("ArrowRight")
     page.locator(f"#{ident} .what-if-stopped").wait_for()
     message = page.evaluate(STATE, ident)["message"]
@@ -75,7 +75,7 @@ def test_the_runtime_is_fetched_ahead_unless_the_browser_saves_data(first, saves
 def test_the_first_touch_shows_how_much_is_fetched(first):
     def slowly(page):
         page.clock.install()
-        page.route("**/lib-*.zip", lambda route: None)  # never comes
+        page.route("**/lib-*", lambda route: None)  # never comes
 
     page, ident, (number, *_) = first(prepare=slowly)
     page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # no limit strikes, however slow the machine is

@@ -95,8 +95,8 @@ async function make(target, hash, paths) {
     // Packed here, so that any static server sends it small; not named .gz, which some servers would unpack themselves.
     wasm: write(`pyodide-${VERSION}.wasm.bin`, packed(readFileSync(join(PYODIDE, "pyodide.asm.wasm")))),
     script: write(`pyodide-${VERSION}.js.bin`, packed(await pyodideScript())),
-    stdlib: write(`stdlib-${VERSION}-${hash}.zip`, stdlib),
-    lib: write(`lib-${hash}.zip`, lib),
+    stdlib: write(`stdlib-${VERSION}-${hash}.zip.bin`, packed(stdlib)),
+    lib: write(`lib-${hash}.zip.bin`, packed(lib)),
   };
   await bundle(out, hash, parts);
   write("manifest.json", JSON.stringify({hash, ...pages(hash), parts}));

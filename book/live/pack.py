@@ -73,4 +73,4 @@ def _write(target, files, optimize):
             if name.endswith(".py"):
                 code = compile(data, name, "exec", dont_inherit=True, optimize=optimize)
                 name, data = f"{name}c", importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH + marshal.dumps(code)
-            archive.writestr(zipfile.ZipInfo(name, _NO_DATE), data, zipfile.ZIP_DEFLATED, compresslevel=9)
+            archive.writestr(zipfile.ZipInfo(name, _NO_DATE), data)  # as it is: the zip is compressed as a whole

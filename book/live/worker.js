@@ -45,7 +45,7 @@ async function unpacked(name, type) {
 // Pyodide asks for its two files by name: they are under way already.
 function fetchOwn(url, options) {
   if (String(url).endsWith("/pyodide.asm.wasm")) return unpacked("wasm", "application/wasm");
-  return String(url).endsWith("/python_stdlib.zip") ? part("stdlib") : plainFetch(url, options);
+  return String(url).endsWith("/python_stdlib.zip") ? unpacked("stdlib", "application/zip") : plainFetch(url, options);
 }
 
 async function importPart(name) {
@@ -65,7 +65,7 @@ async function start() {
   const {default: createPyodideModule} = await importPart("script");
   const indexURL = new URL(".", import.meta.url).href;
   python = await loadPyodide({indexURL, createPyodideModule, lockFileContents: {info: LOCK, packages: {}}});
-  python.FS.writeFile("/lib.zip", new Uint8Array(await (await part("lib")).arrayBuffer()));
+  python.FS.writeFile("/lib.zip", new Uint8Array(await (await unpacked("lib", "application/zip")).arrayBuffer()));
   python.runPython("import sys; sys.path.insert(0, '/lib.zip')");
   respond = python.pyimport("lib.whatif.page").respond;
 }
