@@ -8,7 +8,6 @@ narrow that most starts end far from its bottom.
 import math
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
 from threadpoolctl import ThreadpoolController
 
 from lib.fit.descent import LOWER, UPPER, Rows
@@ -40,6 +39,8 @@ class Surface:
 
         L-BFGS-B goes on from the lowest end: were it no minimum, that would not stay there.
         """
+        from scipy.optimize import Bounds, minimize  # half a second, for which workers that refit need not wait
+
         values, ends = Rows.ends([self] * len(starts), starts)
         best = values.argmin()
         # Matrices of five by twenty are too small to share out: with several threads it takes ten times as long.
