@@ -211,11 +211,14 @@ def first(open_page, turn_to):
 
 @pytest.fixture
 def awake(kept_page):
-    """The first what-if on a page that the tests share: (page, id, its number controls); left as it was found."""
-    from tests.page_whatif import FIRST, numbers_of, reset
+    """The first what-if on a page that the tests share, answered by this process: (page, id, its number controls).
+
+    It is left as it was found.
+    """
+    from tests.page_whatif import FIRST, numbers_of, reset, stand_in
 
     name, path = FIRST
-    page = kept_page(path)
+    page = kept_page(path, prepare=stand_in)
     yield page, f"what-if-{name}", numbers_of(name)
     reset(page, f"what-if-{name}")
 
