@@ -88,7 +88,7 @@ CHANGES = {
 @pytest.mark.parametrize(("change", "told"), CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("called", [False, True])
 def test_what_the_code_changes_is_put_back_told_and_gains_nothing(change, told, called):
-    asked = ("days-and-mfu", SETTINGS)
+    asked = ("allocation", SETTINGS)  # computes by `train_flops`, and reads no tables
     answer, before = respond(*asked), Picture()
     code = body(change.replace("\n", "\n    ") + "\n    return 6.0 * n_params * n_tokens") if called else change
     rows, ok = tried(code if called else f"{change}\n{RIGHT}")
