@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 
 from lib import check
 from lib.architecture import Transformer
@@ -128,7 +129,7 @@ class RunDescription:
             "speed": {"mfu": float(self.mfu), "convention": self.convention_name, "dtype": self.dtype},
         }
 
-    @property
+    @cached_property
     def digest(self):
         """Sixteen hexadecimal digits that change with everything in the description but its name."""
         return digest(self.plain)

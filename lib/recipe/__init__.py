@@ -231,7 +231,7 @@ class Recipe:
         """The sweep over the rates worth trying, ablations and the pilot."""
         return SmallRuns(n_trials=len(self.sweep))
 
-    @property
+    @cached_property
     def facts(self):
         """What advice can be held against."""
         return Facts(

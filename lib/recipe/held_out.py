@@ -7,7 +7,7 @@ error is against every family, its own among them, and a table without its own f
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from statistics import median
 
 from lib import check
@@ -50,7 +50,7 @@ class Residual:
         """Used over foretold: above 1 the run took more."""
         return check.positive_result(ratio=self.used / self.foretold)
 
-    @property
+    @cached_property
     def error(self):
         """How far off, either way: 1 means by a factor of two, 0 not at all."""
         return check.result(error=max(self.ratio, 1 / self.ratio) - 1)
@@ -109,8 +109,9 @@ def _residuals(quantity, rule, group):
     return tuple(sorted(found, key=lambda residual: runs.index(residual.run)))
 
 
+@cache
 def _runs(quantity):
-    return [run for run in COMPARABLE if run.get(quantity) is not None]
+    return tuple(run for run in COMPARABLE if run.get(quantity) is not None)
 
 
 def _missed(quantity, make, group, held):
@@ -179,7 +180,13 @@ def group_errors(quantity, rule, group="family"):
     >>> round(group_errors("peak_lr", "size and tokens")["OLMo"], 2)
     0.16
     """
-    return _by_group(residuals(quantity, rule, group))
+    residuals(quantity, rule, group)  # refuses a word that is not known
+    return dict(_group_errors(quantity, rule, group))
+
+
+@cache
+def _group_errors(quantity, rule, group):
+    return _by_group(_residuals(quantity, rule, group))
 
 
 def _by_group(found):

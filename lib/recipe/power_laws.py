@@ -91,11 +91,11 @@ def fit(quantity, terms, runs=None):
     check.choice(TERMS, terms=terms)
     runs = COMPARABLE if runs is None else runs
     check.instance(Iterable, runs=runs)
-    used = [run for run in runs if _published(run).get(quantity) is not None]
+    used = [(run, value) for run in runs if (value := _published(run).get(quantity)) is not None]
     if not used:
         raise ValueError(f"runs = {short(runs)}: at least one that prints {quantity}")
     constant, powers = _least_squares(
-        [_logs(run.n_params, run.n_tokens, terms) for run in used], [math.log(run.get(quantity)) for run in used], terms
+        [_logs(run.n_params, run.n_tokens, terms) for run, _ in used], [math.log(value) for _, value in used], terms
     )
     if terms == "compute":  # 6 N D: the factor goes into the coefficient, the power to both
         constant, powers = constant + powers[0] * math.log(TRAIN_FLOPS_PER_PARAM), powers * 2

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 
 from lib import check, facts
@@ -164,6 +165,11 @@ def habit(setting):
     0.95
     """
     check.choice(tuple(FIGURES), setting=setting)
+    return _habit(setting)
+
+
+@cache
+def _habit(setting):
     printed = [value for run in COMPARABLE if (value := run.get(setting)) is not None]
     value, n_runs = Counter(printed).most_common(1)[0]
     return Habit(setting=setting, value=float(value), n_runs=n_runs, n_printed=len(printed))
