@@ -10,7 +10,9 @@ import {loadPyodide} from "../../book/live/node_modules/pyodide/pyodide.mjs";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const [packages, leftOut, ...options] = process.argv.slice(2);
 
-const python = await loadPyodide({env: {HOME: "/home/pyodide"}});
+// Hypothesis keeps its table of all characters beside the bytecode; a line that is printed leaves Python as a whole.
+const env = {HOME: "/home/pyodide", HYPOTHESIS_STORAGE_DIRECTORY: "/pycache/hypothesis"};
+const python = await loadPyodide({env, stdout: console.log});
 // Into memory: each look at a file that is mounted leaves Python, and pytest takes many.
 function copy(folder, place) {
   python.FS.mkdirTree(place);
@@ -36,6 +38,7 @@ python.globals.set("options", python.toPy(options));
 process.exit(
   python.runPython(`
 import gc
+import linecache
 import os
 import sys
 
@@ -60,6 +63,7 @@ class Selection:
         return str(collection_path) in self.left_out or None
 
     def pytest_collection_finish(self):
+        linecache.clearcache()  # of all modules with examples: each doctest would look whether they have changed
         gc.freeze()
 
 int(pytest.main(options, plugins=[Selection()]))
