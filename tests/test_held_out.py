@@ -51,6 +51,7 @@ def test_every_group_counts_once():
     errors = group_errors("peak_lr", CHOSEN)
     assert set(errors) == {run.family for run in COMPARABLE}
     assert max(errors, key=errors.get) == "SmolLM"
+    assert set(group_errors("peak_lr", CHOSEN, "lineage")) == {run.lineage for run in COMPARABLE}
 
 
 def test_gpt3s_table_has_seen_its_own_family():

@@ -180,7 +180,7 @@ class Ledger:
         first, *others = self._candidates
         return max((first, *others), key=lambda found: found.bytes()) if others else first
 
-    @property
+    @cached_property
     def peak_bytes(self):
         """Bytes of the heaviest stage at its peak, as the driver counts."""
         return self.heaviest.bytes()

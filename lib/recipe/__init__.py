@@ -123,7 +123,7 @@ class Recipe:
         """The `Transformer` to train."""
         return self.given_shape or self.candidate.shape
 
-    @property
+    @cached_property
     def lr_by_law(self):
         """The peak learning rate that the law of habit gives, not rounded."""
         return fitted("peak_lr").at(self.run.n_params, self.run.n_tokens)
@@ -161,7 +161,7 @@ class Recipe:
         """Tokens a step that the law of habit gives."""
         return fitted("global_batch_tokens").at(self.run.n_params, self.run.n_tokens)
 
-    @property
+    @cached_property
     def global_batch(self):
         """Sequences a step: the multiple of what all copies read at once that is nearest to the law."""
         return self._shared(self.batch_by_law)
