@@ -124,6 +124,20 @@
       nodes.map(({target, failureSummary}) => `${id}: ${target} ${failureSummary}`));
   };
 
+  // The same while the parts beside the element are empty.
+  window.toldAlone = async (inside) => {
+    const element = document.querySelector(inside);
+    const beside = [...document.body.querySelectorAll(PART)].filter((part) =>
+      !part.contains(element) && !element.contains(part));
+    const emptied = beside.map((part) => [part, [...part.childNodes]]);
+    for (const [part] of emptied) part.replaceChildren();
+    try {
+      return await told(inside);
+    } finally {
+      for (const [part, nodes] of emptied) part.replaceChildren(...nodes);
+    }
+  };
+
   // The same in what of the page is not known, and what that is.
   window.judge = async (known, coloursAlone) => {
     const seen = new Set(known), found = [];

@@ -66,7 +66,7 @@ def load_axe(page):
 def findings(page, inside="html"):
     """What axe-core calls serious or worse in an element, in a line each, once colours have faded into each other."""
     _settle(page)
-    return page.evaluate("inside => told(inside)", inside)
+    return page.evaluate("inside => toldAlone(inside)", inside)
 
 
 def findings_of_new(page, known):

@@ -1,11 +1,17 @@
-"""Exercises of a page: solved by keyboard, told why not, stopped, kept across reloads, shown alone."""
+"""Exercises of a page: solved by keyboard, told why not, stopped, kept across reloads, shown alone.
 
+Their page lies in a sub-folder of a plain static server: the book works there as well.
+"""
+
+import http.server
 import json
+import threading
+from functools import partial
 
 import pytest
 
 from lib.exercises import QUESTIONS, cases
-from tests.page_checks import findings, load_axe
+from tests.page_checks import HTML, findings, load_axe
 from tests.page_whatif import STATE, assert_as_lib, numbers_of, press
 
 PAGE = "notebooks/chips_to_flops.html"
@@ -24,15 +30,39 @@ LIMIT_AT_ONCE = """() => {
 }"""
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *details):
+        """Say nothing among the test results."""
+
+
+@pytest.fixture(scope="module")
+def plain_url(tmp_path_factory):
+    """The address of the book in a sub-folder of a plain static server."""
+    folder = tmp_path_factory.mktemp("plain")
+    (folder / "deep").mkdir()
+    (folder / "deep/book").symlink_to(HTML)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/deep/book/"
+    server.shutdown()
+    server.server_close()
+
+
 @pytest.fixture
-def desk(kept_page):
-    """The page, with the editor in the place of its field, shared by the tests."""
-    page = kept_page(PAGE)
-    if page.locator(f"{ASKED} textarea").is_visible():
-        page.locator(f"{ASKED} textarea").click()
-        page.locator(f"{ASKED} .cm-content").wait_for()
+def chapter(kept_page, plain_url):
+    """The page, shared by the tests."""
+    page = kept_page(PAGE, url=plain_url)
     yield page
     assert page.faults == []
+
+
+@pytest.fixture
+def desk(chapter):
+    """The page with the editor in the place of its field. A touch of the field starts Python."""
+    if chapter.locator(f"{ASKED} textarea").is_visible():
+        chapter.locator(f"{ASKED} textarea").click()
+        chapter.locator(f"{ASKED} .cm-content").wait_for()
+    return chapter
 
 
 def write(page, code):
@@ -112,7 +142,7 @@ def test_the_editor_is_readable_on_a_phone_in_light_and_dark(desk):
         assert findings(desk, ASKED) == [], scheme
 
 
-# The last on its page: whoever touches a control of a page that is opened anew starts Python anew.
+# The last at the desk: whoever touches a control of a page that is opened anew starts Python anew.
 def test_a_solution_is_kept_and_ticked_in_the_contents(desk):
     assert "6 of 6" in run(desk, RIGHT, "6 of 6")
     desk.wait_for_function(f"{KEPT}.code.train_flops?.includes('6.0') && {KEPT}.solved.includes('train_flops')")
@@ -123,21 +153,20 @@ def test_a_solution_is_kept_and_ticked_in_the_contents(desk):
 
 
 @pytest.mark.parametrize("text", ["{not json", json.dumps({"form": 0, "code": {}, "solved": [], "pages": {}})])
-def test_a_damaged_or_an_older_state_is_set_aside_and_offered(turn_to, book_url, text):
-    page = turn_to("search.html")
-    page.evaluate("text => localStorage.setItem('handbook-exercises', text)", text)
-    page.goto(book_url + PAGE)
-    assert "NotImplementedError" in page.locator(f"{ASKED} textarea").input_value()
-    with page.expect_download() as download:
-        page.locator(".exercise-set-aside a").click()
+def test_a_damaged_or_an_older_state_is_set_aside_and_offered(chapter, text):
+    chapter.evaluate("text => localStorage.setItem('handbook-exercises', text)", text)
+    chapter.reload()
+    assert "NotImplementedError" in chapter.locator(f"{ASKED} textarea").input_value()
+    with chapter.expect_download() as download:
+        chapter.locator(".exercise-set-aside a").click()
     assert download.value.path().read_text(encoding="utf-8") == text
 
 
-def test_a_link_shows_one_exercise_alone(turn_to):
-    page = turn_to(f"{PAGE}?exercise=palm_mfu")
-    assert page.locator("section.exercise:visible").count() == 1
-    assert page.locator("#exercise-palm-mfu").is_visible()
-    assert not page.locator(".bd-sidebar-primary").is_visible()
-    assert not page.locator("h1").first.is_visible()
-    load_axe(page)
-    assert findings(page, ".exercise-alone") == []
+def test_a_link_shows_one_exercise_alone(chapter, plain_url):
+    chapter.goto(f"{plain_url}{PAGE}?exercise=palm_mfu")
+    assert chapter.locator("section.exercise:visible").count() == 1
+    assert chapter.locator("#exercise-palm-mfu").is_visible()
+    assert not chapter.locator(".bd-sidebar-primary").is_visible()
+    assert not chapter.locator("h1").first.is_visible()
+    load_axe(chapter)
+    assert findings(chapter, "#exercise-palm-mfu") + findings(chapter, ".exercise-whole") == []

@@ -1,19 +1,18 @@
-"""The worker of a page: fetched ahead, stuck, missing a file, behind another server."""
+"""The worker of a page: fetched ahead, stuck, missing a file."""
 
-import http.server
 import json
-import threading
 from functools import partial
 
 import pytest
 
-from tests.page_checks import HTML
-from tests.page_whatif import FIRST, STATE, assert_as_lib, numbers_of, press
+from tests.page_whatif import STATE
 
 SILENT = "onmessage = () => {}"
 IS_STARTING = "id => document.querySelector(`#${id} .what-if-loading`)"
 IS_ASKED = "id => document.querySelector(`#${id} .what-if-answer`).getAttribute('aria-busy') === 'true'"
 DEAF = "onmessage = ({data}) => data.type === 'boot' && postMessage({type: 'ready'})"
+PLAIN = """onmessage = ({data: {type, question}}) =>
+  postMessage(type === "boot" ? {type: "ready"} : {type: "refused", question, message: "no, thanks", control: null})"""
 WORKER = "**/worker-*.js"
 
 
@@ -38,17 +37,13 @@ def test_a_stuck_worker_is_ended_with_a_message_and_the_next_touch_tries_a_fresh
         assert ended["rows"] == before["rows"]
         assert ended["stale"]
     page.unroute(WORKER)
-    press(page, ident, number)
-    assert_as_lib(page.evaluate(STATE, ident), FIRST[0])
-
-
-def test_a_missing_file_is_named(first):
-    page, ident, (number, *_) = first(prepare=lambda page: page.route("**/lib-*", lambda r: r.fulfill(status=404)))
-    page.locator(f"#{ident} input[data-for={number.name}]").press("ArrowRight")
-    page.locator(f"#{ident} .what-if-stopped").wait_for()
-    message = page.evaluate(STATE, ident)["message"]
-    assert "lib-" in message
-    assert "404" in message
+    page.route("**/lib-*.zip", lambda route: route.fulfill(status=404))
+    slider.press("ArrowRight")
+    page.locator(f"#{ident} .what-if-stopped:has-text('404')").wait_for()
+    assert "lib-" in page.evaluate(STATE, ident)["message"]
+    page.route(WORKER, partial(send, PLAIN))
+    slider.press("ArrowRight")
+    page.locator(f"#{ident} .what-if-refused:has-text('no, thanks')").wait_for()
 
 
 @pytest.mark.parametrize("saves_data", [False, True])
@@ -85,23 +80,3 @@ def test_the_first_touch_shows_how_much_is_fetched(first):
     assert "MB" in page.evaluate(STATE, ident)["message"]
     page.wait_for_function("id => document.querySelector(`#${id} progress`).value > 1e6", arg=ident)
     assert bar.evaluate("bar => bar.value < bar.max")
-
-
-def test_the_book_works_in_a_sub_folder_of_a_plain_static_server(open_page, tmp_path):
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep/book").symlink_to(HTML)
-    handler = partial(Quiet, directory=str(tmp_path))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    name, path = FIRST
-    page = open_page(path, url=f"http://127.0.0.1:{server.server_port}/deep/book/")
-    press(page, f"what-if-{name}", numbers_of(name)[0])
-    assert_as_lib(page.evaluate(STATE, f"what-if-{name}"), name)
-    assert page.faults == []
-    server.shutdown()
-    server.server_close()
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *details):
-        """Say nothing among the test results."""
