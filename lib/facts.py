@@ -20,12 +20,11 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from numbers import Real
+from pkgutil import get_data
 
 from lib import check
 
-_DATA = resources.files("lib") / "data"
 _FACT_KEYS = ("value", "unit", "printed", "source", "read", "note")
 
 
@@ -127,7 +126,9 @@ def files():
     >>> "accelerators" in files()
     True
     """
-    names = sorted(entry.name for entry in _DATA.iterdir())
+    from importlib import resources  # slow to import, and seldom asked for
+
+    names = sorted(entry.name for entry in (resources.files("lib") / "data").iterdir())
     return tuple(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
@@ -146,8 +147,12 @@ def sources(name):
 
 
 def _text(name):
-    check.choice(files(), name=name)
-    return (_DATA / f"{name}.toml").read_text(encoding="utf-8")
+    check.text(name=name)
+    try:
+        return get_data("lib", f"data/{name}.toml").decode()
+    except OSError:
+        check.choice(files(), name=name)
+        raise
 
 
 def parse(text, figures, words=None, labels=(), *, file="text"):
