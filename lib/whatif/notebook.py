@@ -197,7 +197,7 @@ def slid_text(control, number):
     return control.write(control.read(round(number) if control.whole else number))
 
 
-@lru_cache(maxsize=8)  # one view is shown in several forms, and many a move leaves its chart as it is
+@lru_cache(maxsize=32)  # one view is shown in several forms, and many a move leaves its chart as it is
 def _picture(chart):
     if chart is None:
         return ""
