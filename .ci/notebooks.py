@@ -1,4 +1,4 @@
-"""Runs the pages with cells, by nbmake and from clean kernels, and keeps what they gave for the book.
+"""Runs the pages with cells, by nbmake and in a process each, and keeps what they gave for the book.
 
 One run serves both: nbmake says whether a chapter works, and the book shows what came out. A page whose cells, `lib`
 and packages have not changed since is not run again, except with --all. A page that fails is run once more and named:
@@ -11,10 +11,11 @@ import os
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
+from multiprocessing import connection
 from pathlib import Path
 
+import kernels
 import nbformat
 import pytest
 import yaml
@@ -25,7 +26,8 @@ from myst_parser.config.main import MdParserConfig
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 120  # for one page, ten times what it may take at most
-NBMAKE = ["-c", "pyproject.toml", "--rootdir=.", "--nbmake", "--overwrite", "-q"]
+PLUGINS = ["--disable-plugin-autoload", "-p", "nbmake.pytest_plugin", "-p", "pytest_timeout"]
+NBMAKE = [*PLUGINS, "-c", "pyproject.toml", "--rootdir=.", "--nbmake", "--overwrite", "-q"]
 CACHE = ["-o", "cache_dir=_build/pytest-chapters"]  # the tests of the library may run at the same time
 LIMITS = [f"--nbmake-timeout={SECONDS}", f"--timeout={SECONDS + 15}"]
 WITH_WIDGETS = "import os\nos.environ['HANDBOOK_BUILD'] = ''"
@@ -65,17 +67,37 @@ def nbmake(path):
 
 
 def try_twice(name, notebook):
-    """The notebook with its outputs, or None when it failed twice; and a report."""
+    """The notebook with its outputs, or None when it failed twice; and a report.
+
+    The second kernel is started as a reader's is; the first also where a system's libraries do not outlive a fork.
+    """
+    first = kernels.forked() if sys.platform == "linux" else nullcontext()
     with tempfile.TemporaryDirectory(prefix="chapter-") as folder:  # nbmake passes over whatever lies below a _build
         path, report = Path(folder) / f"{Path(name).name}.ipynb", ""
-        for verdict in ("==> RETRY: the page failed and is run once more\n", "==> RETRY: the page failed again\n"):
+        for kernel, verdict in ((first, "failed and is run once more"), (nullcontext(), "failed again")):
             start = time.monotonic()
             nbformat.write(as_run(notebook), path)
-            failed, said = nbmake(path)
+            with kernel:
+                failed, said = nbmake(path)
             if not failed:
                 return nbformat.read(path, 4), f"{report}    {name}: {time.monotonic() - start:.1f} s"
-            report += f"{said}\n==> {name}\n{verdict}"
+            report += f"{said}\n==> {name}\n==> RETRY: the page {verdict}\n"
         return None, report
+
+
+def try_all(pages, jobs):
+    """What `try_twice` gives for each page, as they are done: (name, notebook or None, report)."""
+    kernels.preload()
+    waiting, running = list(pages.items()), {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            name, page = waiting.pop(0)
+            line, its_end = kernels.FORK.Pipe()
+            kernels.FORK.Process(target=lambda: its_end.send(try_twice(name, page))).start()  # noqa: B023
+            its_end.close()
+            running[line] = name
+        for line in connection.wait(running):
+            yield running.pop(line), *line.recv()
 
 
 def keep(cache, name, notebook, ran):
@@ -112,15 +134,12 @@ def main():
     cache = get_cache(kept_results())
     pages = {name: page for name, page in read_pages().items() if options.all or not is_kept(cache, page)}
     broken = []
-    with ProcessPoolExecutor(options.jobs) as pool:
-        names = {pool.submit(try_twice, name, page): name for name, page in pages.items()}
-        for done in as_completed(names):
-            ran, report = done.result()
-            print(report, flush=True)
-            if ran:
-                keep(cache, names[done], pages[names[done]], ran)
-            else:
-                broken.append(names[done])
+    for name, ran, report in try_all(pages, options.jobs):
+        print(report, flush=True)
+        if ran:
+            keep(cache, name, pages[name], ran)
+        else:
+            broken.append(name)
     if broken:
         print(f"==> pages that do not run: {', '.join(sorted(broken))}", flush=True)
     return bool(broken)

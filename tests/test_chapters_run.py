@@ -22,7 +22,10 @@ SOUND = """
 ---
 tags: [remove-input]
 ---
-import os
+import os, sys
+assert os.getsid(0) == os.getpid(), "what ends this kernel would end others"
+assert "lib" not in sys.modules, "a page could forget to import it"
+assert not [path for path in sys.path if path.endswith(".ci")], "a reader's kernel does not see the scripts"
 
 def what_if(name):
     return f"HANDBOOK_BUILD is {os.environ['HANDBOOK_BUILD']!r}"
@@ -54,7 +57,10 @@ def test_a_page_that_fails_is_run_once_more_and_named(ran):
     _, done = ran
     assert done.returncode == 1
     assert done.stdout.count("no live face") >= 2
-    assert "RETRY: the page failed and is run once more" in done.stdout
+    assert re.findall("==> (.*)\n==> RETRY: the page (.*)", done.stdout) == [
+        ("notebooks/broken", "failed and is run once more"),
+        ("notebooks/broken", "failed again"),
+    ]
     assert "pages that do not run: notebooks/broken\n" in done.stdout
     assert re.search(r"notebooks/sound: [0-9.]+ s", done.stdout)
 
