@@ -32,8 +32,8 @@ class Picture:
         self.settings = sys.getrecursionlimit(), sys.gettrace(), sys.getprofile()
         named = [(name, one.__dict__) for name, one in self.modules.items() if isinstance(one, types.ModuleType)]
         self.spaces = [(name, space, dict(space)) for name, space in named if name not in _APART]
-        self.kept = [one for name, space, _ in self.spaces if _is_lib(name) for one in _insides(name, space)]
-        self.quiet = [one for name in _QUIET for one in _insides(name, vars(self.modules[name]))]
+        self.kept = _copied(one for name, space, _ in self.spaces if _is_lib(name) for one in _own(name, space))
+        self.quiet = _copied(one for name in _QUIET for one in _own(name, vars(self.modules[name])))
         self.cached = [thing for name, space, _ in self.spaces if _is_lib(name) for thing in _cached(space)]
 
     def put_back(self):
@@ -63,10 +63,15 @@ def _is_lib(name):
     return name == "lib" or name.startswith("lib.")
 
 
-def _insides(name, space):
-    """What a module holds that can be put back, with a copy; functions and classes where they were defined."""
-    here = [thing for thing in space.values() if getattr(thing, "__module__", name) == name]
-    return [(thing, copied) for thing in here if (copied := _inside(thing)) is not None]
+def _own(name, space):
+    """What a module holds; functions and classes where they were defined."""
+    return [thing for thing in space.values() if getattr(thing, "__module__", name) == name]
+
+
+def _copied(things):
+    """What can be put back, with a copy of its inside; once, for many modules hold the same dict."""
+    each = {id(thing): thing for thing in things}.values()
+    return [(thing, copied) for thing in each if (copied := _inside(thing)) is not None]
 
 
 def _cached(space):
