@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from lib import compute
+from lib import compute, hardware
 from lib.exercises.page import attempt
 from lib.exercises.picture import Picture, _is_as
 from lib.whatif.page import respond
@@ -117,6 +117,12 @@ def test_limits_traces_paths_and_filters_are_put_back_in_silence():
 def test_who_asks_by_input_is_told_where_the_inputs_are():
     assert "nobody to ask" in tried(body("return float(input('n_params? '))"))[0]
     assert "defines nothing" in tried("# nothing yet")[0]
+
+
+def test_a_table_that_a_patch_has_read_is_read_again():
+    tables = "found.load = lambda *a: {}\nfound.ACCELERATORS._rows.cache_clear()\nassert not found.ACCELERATORS\n"
+    assert "lib.hardware.load" in tried(OF_LIB.format("hardware") + tables + RIGHT)[0]
+    assert "T4" in hardware.ACCELERATORS
 
 
 def test_a_fake_module_is_not_kept():
