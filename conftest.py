@@ -10,6 +10,7 @@ FLAGS = ("--xla_force_host_platform_device_count=8", "--xla_backend_optimization
 FLAGS += ("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1")
 os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))  # read when JAX starts
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")  # no operation is told which lines it comes from
 
 NEED_JAX = [f"lib/pilot/{name}.py" for name in ("checkpoint", "lower", "mesh", "model", "shards", "step")]
 NEED_JAX += [f"lib/pilot/{name}.py" for name in ("one_batch", "one_device", "one_node", "programs", "rung", "unit")]

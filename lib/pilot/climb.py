@@ -36,6 +36,8 @@ _PLAIN = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_c
 _QUICK = f"--xla_backend_optimization_level=0 {_PLAIN}"
 _VIRTUAL = f"--xla_force_host_platform_device_count={DEVICES}"
 _FLAGS = {1: _QUICK, 2: f"--xla_backend_optimization_level=2 {_PLAIN}", 3: "", 4: f"{_VIRTUAL} {_QUICK}"}
+# Neither a word of the compiler's, nor in its programs the lines that each operation comes from.
+_QUIET = MappingProxyType({"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_TRACEBACK_IN_LOCATIONS_LIMIT": "0"})
 _ON_CPU = (1, 4)  # float64, and virtual devices: whatever else there is
 
 
@@ -226,7 +228,7 @@ def _environment(number):
     root = str(Path(__file__).resolve().parents[2])
     paths = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     flags = " ".join(filter(None, (os.environ.get("XLA_FLAGS"), _FLAGS[number])))
-    usual = {"PYTHONPATH": paths, "XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    usual = _QUIET | {"PYTHONPATH": paths, "XLA_FLAGS": flags}
     return os.environ | usual | ({"JAX_PLATFORMS": "cpu"} if number in _ON_CPU else {})
 
 
