@@ -4,6 +4,7 @@ Programs that a fault does not touch are those of the sound pilot; others that a
 once.
 """
 
+import gc
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,10 +15,10 @@ import pytest
 
 from lib.description import parse, to_toml
 from lib.ladder import Evidence, Piece, evaluate
-from lib.pilot import model, one_batch, one_device, one_node, rung, shards, unit
+from lib.pilot import model, one_batch, one_device, one_node, rung, unit
 from lib.pilot.faults import FAULTS, planted
 from lib.pilot.pilot import scale_down
-from lib.pilot.programs import LAYOUTS, Programs
+from lib.pilot.programs import Programs
 
 # Tied, with rotary positions and grouped keys.
 RUN = parse('tokens = "1T"\n[model]\nname = "llama-3.2-1b"\n[cluster]\naccelerator = "h100"\nn_gpus = 8')
@@ -49,14 +50,8 @@ def climb(*found):
 
 
 @pytest.fixture(scope="module")
-def right():
-    """The programs of a sound pilot."""
-    return Programs(small())
-
-
-@pytest.fixture(scope="module")
-def below():
-    """What rungs 1 to 3 measure while every fault of rung 4 is planted; its speeds, judged by nothing, hardly."""
+def low():
+    """The programs of rungs 1 to 3 while every fault of rung 4 is planted, and what they measure then."""
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(one_device, "_SIDES", (256,))
@@ -65,8 +60,34 @@ def below():
             if fault.rung == 4:
                 stack.enter_context(planted(fault.name))
         programs = Programs(small())
-        learned = measured(unit.measure, programs), measured(one_batch.measure, programs)
-        return [*enumerate((*learned, measured(one_device.measure)), 1), (3, LOOKED_AT)]
+        found = [measured(rung.measure, programs) for rung in (unit, one_batch, one_device)]
+        return programs, [*enumerate(found, 1), (3, LOOKED_AT)]
+
+
+@pytest.fixture(scope="module")
+def right(low):
+    """The programs of a sound pilot: no fault of rung 4 is in those of the lower rungs."""
+    return low[0]
+
+
+@pytest.fixture(scope="module")
+def below(low):
+    return low[1]
+
+
+@pytest.fixture(scope="module")
+def half(right, tmp_path_factory):
+    """Of a run that goes on: the folder with its checkpoint, and its second half."""
+    folder = tmp_path_factory.mktemp("run")
+    return folder, one_node.uninterrupted(small(), folder, right)
+
+
+def sharing(right, *names):
+    """The programs of a pilot with a fault; those of some names, which it does not touch, of the sound one."""
+    faulty = Programs(small())
+    for name in names:
+        setattr(faulty, name, getattr(right, name))
+    return faulty
 
 
 @pytest.fixture(scope="module")
@@ -84,62 +105,61 @@ def test_a_sound_pilot_passes_four_rungs(below, sound, seed):
     assert all(value < 2e-6 for name, value in sound[seed].items() if name.endswith("_difference"))
 
 
-CAUGHT_BY_RUNG_1 = {
-    "mask-leak": {"mask_leak"},
-    "padding-averaged": {"padding_error"},
-    "tied-apart": {"parameter_difference", "tied_difference"},
+CAUGHT_BY_RUNG_1 = {  # and the programs that a fault does not touch
+    "mask-leak": (("start", "update"), {"mask_leak"}),
+    "padding-averaged": (("start", "update", "scores"), {"padding_error"}),
+    "tied-apart": ((), {"parameter_difference", "tied_difference"}),
 }
 
 
 @pytest.mark.parametrize("name", [fault.name for fault in FAULTS.values() if fault.rung == 1])
-def test_rung_1_catches(below, name):
+def test_rung_1_catches(below, right, name):
+    untouched, failures = CAUGHT_BY_RUNG_1[name]
     with planted(name):
-        found = climb(*below[1:], (1, measured(unit.measure)))
+        found = climb(*below[1:], (1, measured(unit.measure, sharing(right, *untouched))))
     assert found.next.rung.number == 1
-    assert {one.threshold.name for one in found.next.failures} == CAUGHT_BY_RUNG_1[name]
+    assert {one.threshold.name for one in found.next.failures} == failures
 
 
-def test_rung_2_and_none_below_it_catches_a_learning_rate_a_hundred_times_too_high(below):
+def test_rung_2_and_none_below_it_catches_a_learning_rate_a_hundred_times_too_high(below, right):
     with planted("learning-rate-x100"):
-        programs = Programs(small())
+        programs = sharing(right, "start", "scores", "loss", "gradients")
         found = climb((1, measured(unit.measure, programs)), (2, measured(one_batch.measure, programs)), *below[2:])
     assert found.highest == 1
     assert found.next.words == "failed"
 
 
-def of_written_exchanges(programs):
-    """What the layouts measure whose exchanges `shards` writes out; on one device it has no part."""
-    faulty = Programs(small())
-    faulty.start, faulty.step = programs.start, programs.step
-    names = [name for name, (lay, _) in LAYOUTS.items() if lay is shards.lay]
-    return measured(one_node.shared, faulty, names)
+def over(layout):
+    """A layout whose exchanges are written out; on one device they have no part."""
+    return lambda right, _: measured(one_node.shared, sharing(right, "start", "step"), [layout])
 
 
-def of_a_resumed_run(programs):
-    return measured(one_node.resumed, programs)
+def resumed(right, half):
+    folder, second = half
+    return one_node.differences(second, one_node.second_half(small(), folder, right))
 
 
 CAUGHT = {
-    "gradients-not-averaged": (of_written_exchanges, {"data_parallel_difference", "sequence_difference"}),
-    "positions-off-by-one": (of_written_exchanges, {"sequence_difference"}),
-    "resume-forgets-data-position": (of_a_resumed_run, {"resumed_loss_difference", "resumed_data_difference"}),
-    "resume-wrong-rng": (of_a_resumed_run, {"resumed_loss_difference"}),
+    "gradients-not-averaged": (over("data_parallel"), {"data_parallel_difference"}),
+    "positions-off-by-one": (over("sequence"), {"sequence_difference"}),
+    "resume-forgets-data-position": (resumed, {"resumed_loss_difference", "resumed_data_difference"}),
+    "resume-wrong-rng": (resumed, {"resumed_loss_difference"}),
 }
 
 
 @pytest.mark.parametrize("name", [fault.name for fault in FAULTS.values() if fault.rung == 4])
-def test_rung_4_and_none_below_it_catches(below, sound, right, name):
-    half, failures = CAUGHT[name]
+def test_rung_4_and_none_below_it_catches(below, sound, right, half, name):
+    measure, failures = CAUGHT[name]
     with planted(name):
-        found = climb(*below, (4, sound[0]), (4, half(right)))
+        found = climb(*below, (4, sound[0]), (4, measure(right, half)))
     assert found.highest == 3
     assert {one.threshold.name for one in found.next.failures} == failures
 
 
-def test_another_process_goes_on_from_a_checkpoint_to_the_bit(right, tmp_path):
-    losses, words = one_node.uninterrupted(small(), tmp_path, right)
-    with ProcessPoolExecutor(1, get_context("spawn")) as other:
-        again, read = other.submit(go_on, tmp_path).result(timeout=120)
+def test_another_process_goes_on_from_a_checkpoint_to_the_bit(half):
+    folder, (losses, words) = half
+    with ProcessPoolExecutor(1, get_context("spawn"), gc.disable) as other:
+        again, read = other.submit(go_on, folder).result(timeout=120)
     np.testing.assert_array_equal(again, losses)
     np.testing.assert_array_equal(read, words)
 

@@ -25,7 +25,7 @@ SEEDS = (0, 1, 2)
 def pilot(seed=0, **changed):
     """A pilot of GPT-2 (tied, learned positions, biases), smaller still."""
     whole = scale_down(RUN, seed)
-    return replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16, learning_rate=5e-3, **changed)
+    return replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16, learning_rate=1e-2, **changed)
 
 
 def verdict(rung, measured):
@@ -130,13 +130,13 @@ def test_words_that_are_not_the_text_or_not_the_next_ones_are_counted():
 
 
 @pytest.fixture(scope="module")
-def on_a_device():
+def on_a_device(programs):
     """What rung 3 measures, and what it says on the way."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(one_device, "_SIDES", (256,))
         patch.setattr(one_device, "_TIMED", 3)
         said = []
-        return one_device.measure(pilot(), said.append), said
+        return one_device.measure(pilot(), said.append, programs), said
 
 
 def test_a_step_costs_what_is_counted_and_a_person_is_still_to_look(on_a_device):

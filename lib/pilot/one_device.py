@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from lib.compute import train_flops_exact
-from lib.pilot import step, text
+from lib.pilot import text
 from lib.pilot.hlo import dot_flops
-from lib.pilot.programs import recipe, words
+from lib.pilot.programs import Programs, words
 from lib.units import show
 
 _WARM, _TIMED = 3, 40  # steps
@@ -18,34 +18,32 @@ _SIDES = (512, 1024, 2048)  # of the square products that look for the peak
 _REPEATS = 5
 
 
-def measure(pilot, report):
+def measure(pilot, report, programs=None):
     """What rung 3 asks of a pilot, but for a person's look at the text, which no program can take.
 
     Args:
         pilot: a `Pilot`.
         report: called with a line of progress now and then.
+        programs: its `Programs`, where there are some already.
 
     Returns:
         quantity -> number. Memory is measured only where the device counts it; what a compiler says of a CPU is named
         `compiler_bytes`. Neither is held against the ledger, nor the speed against the plan's utilization: of those a
         pilot of this size says nothing, the run's own program does.
     """
-    of = recipe(pilot)
-    state = jax.jit(lambda: step.start(key=jax.random.key(pilot.seed), **of))()
-    one = jax.jit(lambda state, batch: step.step(state, batch, **of), donate_argnums=0)
-    compiled = one.lower(state, words(pilot)).compile()
+    programs = programs or Programs(pilot)
     counted = train_flops_exact(pilot.shape, float(pilot.batch_tokens), pilot.seq_len, "full")
     found = {
         "decoded_differences": float(decoded_differences(pilot, *words(pilot))),
-        "flops_difference": abs(_product_flops(one, compiled, state, pilot) - counted),
+        "flops_difference": abs(_product_flops(pilot, programs) - counted),
     }
     report(f"products of a step: {show(counted, 'FLOP')} by count, compiled {found['flops_difference']:g} off")
-    seconds = _seconds_a_step(compiled, state, pilot)
+    seconds = _seconds_a_step(pilot, programs)
     peak = measured_peak(jnp.float32 if pilot.precision == "fp32" else jnp.bfloat16)
     report(f"{pilot.batch_tokens / seconds:,.0f} tokens/s; the fastest product here runs at {show(peak, 'FLOP/s')}")
     found |= {"tokens_per_second": pilot.batch_tokens / seconds, "peak_flops": peak}
     found["mfu_of_measured_peak"] = counted / seconds / peak
-    return found | _memory(compiled, report)
+    return found | _memory(programs.step, report)
 
 
 def decoded_differences(pilot, tokens, targets):
@@ -84,21 +82,20 @@ def _timed(function, *arguments):
     return time.perf_counter() - started
 
 
-def _product_flops(one, compiled, state, pilot):
+def _product_flops(pilot, programs):
     """Counted in the program of a CPU: other devices' products hide in calls of their libraries."""
     if jax.default_backend() == "cpu":
-        return dot_flops(compiled.as_text())
+        return dot_flops(programs.step.as_text())
     with jax.default_device(jax.devices("cpu")[0]):
-        there = jax.tree.map(np.asarray, (state, words(pilot)))
-        return dot_flops(one.lower(*there).compile().as_text())
+        return dot_flops(Programs(pilot).step.as_text())
 
 
-def _seconds_a_step(compiled, state, pilot):
+def _seconds_a_step(pilot, programs):
     """The median, text included; the first steps left out."""
-    taken = []
+    state, taken = programs.start(jax.random.key(pilot.seed)), []
     for number in range(_WARM + _TIMED):
         started = time.perf_counter()
-        state, nats = compiled(state, words(pilot, number * pilot.sequences))
+        state, nats = programs.step(state, words(pilot, number * pilot.sequences))
         jax.block_until_ready(nats)
         taken.append(time.perf_counter() - started)
     return statistics.median(taken[_WARM:])

@@ -36,12 +36,11 @@ def measure(pilot, report, programs=None):
 def shared(pilot, report, programs, names=tuple(LAYOUTS)):
     """The half of `measure` that is about steps which devices share, in the layouts of some names."""
     report(f"{STEPS} steps on one device")
-    first = _first(pilot, programs)
-    expected = _train(lambda state, batch, _: programs.step(state, batch), first, pilot, STEPS)[1]
+    expected = _train(lambda state, batch, _: programs.step(state, batch), _first(pilot, programs), pilot, STEPS)[1]
     found, bytes_over = {}, []
     for name in names:
         report(f"{STEPS} steps on eight devices: {name.replace('_', ' ')}")
-        losses, over = _over(pilot, first, *programs.over(name))
+        losses, over = _over(pilot, _first(pilot, programs), *programs.over(name))
         found[f"{name}_difference"] = float(np.max(np.abs(losses / expected - 1)))
         bytes_over.append(over)
     return found | {"state_bytes_over_ledger": max(bytes_over, key=lambda over: abs(over - 1))}
@@ -54,38 +53,42 @@ def resumed(pilot, report, programs):
     """
     report(f"{STEPS} steps with dropout, and the second half again from a checkpoint")
     with tempfile.TemporaryDirectory() as folder:
-        losses, read = uninterrupted(pilot, folder, programs)
-        again, other = second_half(pilot, folder, programs)
+        return differences(uninterrupted(pilot, folder, programs), second_half(pilot, folder, programs))
+
+
+def differences(half, again):
+    """Of the losses and the words of a second half from those of the other."""
+    (losses, read), (other_losses, other_read) = half, again
     return {
-        "resumed_loss_difference": float(np.max(np.abs(again - losses))),
-        "resumed_data_difference": float(np.sum(other != read)),
+        "resumed_loss_difference": float(np.max(np.abs(other_losses - losses))),
+        "resumed_data_difference": float(np.sum(other_read != read)),
     }
 
 
 def uninterrupted(pilot, folder, programs):
     """Losses and words of the second half of a run that leaves a checkpoint in a folder half-way."""
-    one, first, laid = _dropping(pilot, programs)
-    progress, *_ = _train(one, first._replace(state=_put(first.state, laid.state)), pilot, STEPS // 2)
+    one, laid = _dropping(programs)
+    progress, *_ = _train(one, _laid(_first(pilot, programs), laid), pilot, STEPS // 2)
     checkpoint.save(folder, progress)
     return _train(one, progress, pilot, STEPS // 2)[1:]
 
 
 def second_half(pilot, folder, programs):
     """The same of a run that begins as a new one would, and has from the other what its checkpoint holds."""
-    one, first, laid = _dropping(pilot, programs)
-    return _train(one, checkpoint.load(folder, first._replace(state=laid.state)), pilot, STEPS // 2)[1:]
+    one, laid = _dropping(programs)
+    like = checkpoint.Progress(laid.state, jax.random.key(pilot.seed))
+    return _train(one, checkpoint.load(folder, like), pilot, STEPS // 2)[1:]
 
 
-def _dropping(pilot, programs):
-    """A sharded step with dropout, where a run begins, and how its state is to lie."""
+def _dropping(programs):
+    """A sharded step with dropout, and how its state is to lie."""
     compiled, laid = programs.dropping
-    return lambda state, batch, key: compiled(state, batch, None, key), _first(pilot, programs), laid
+    return lambda state, batch, key: compiled(state, batch, None, key), laid
 
 
 def _over(pilot, first, compiled, laid, layout):
     """Losses of a step over eight devices, and the compiler's bytes of its states over the ledger's."""
-    there = first._replace(state=_put(first.state, laid.state))
-    losses = _train(lambda state, batch, _: compiled(state, batch), there, pilot, STEPS)[1]
+    losses = _train(lambda state, batch, _: compiled(state, batch), _laid(first, laid), pilot, STEPS)[1]
     held = ledger_bytes(pilot.shape, layout, pilot.precision)
     read = 2 * _WORD_BYTES * layout.micro_batch * layout.seq_len // layout.context
     states = compiled.memory_analysis().argument_size_in_bytes - read
@@ -118,6 +121,7 @@ def _first(pilot, programs):
     return checkpoint.Progress(programs.start(key), key)
 
 
-def _put(values, like):
-    """The same numbers, lying as `like` says."""
-    return jax.tree.map(lambda leaf, at: jax.device_put(np.asarray(leaf), at.sharding), values, like)
+def _laid(progress, laid):
+    """The same numbers, lying as a step wants them."""
+    put = jax.tree.map(lambda leaf, at: jax.device_put(np.asarray(leaf), at.sharding), progress.state, laid.state)
+    return progress._replace(state=put)

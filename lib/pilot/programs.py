@@ -40,8 +40,14 @@ class Programs:
 
     @cached_property
     def step(self):
-        """From a state and (tokens, targets), the state after a step of one device and the loss."""
-        return _compiled(lambda state, batch: step.step(state, batch, **self._of), self._first, words(self._pilot))
+        """From a state, which it overwrites, and (tokens, targets): the state after a step of one device, the loss."""
+        one = jax.jit(lambda state, batch: step.step(state, batch, **self._of), donate_argnums=0)
+        return one.lower(self._first, words(self._pilot)).compile()
+
+    @cached_property
+    def update(self):
+        """From a state and gradients in float32, the state after the optimizer has used them."""
+        return _compiled(partial(step.update, optimizer=self._of["optimizer"]), self._first, self._first.weights)
 
     @cached_property
     def scores(self):

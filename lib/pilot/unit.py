@@ -37,9 +37,10 @@ def measure(pilot, report, programs=None):
     found |= _mask(pilot, params, batch, report, programs)
     report("first loss, gradients against finite differences, padding")
     with jax.enable_x64(True):
-        found |= _in_float64(pilot, params, batch, programs)
-    report("a step, and a file of what it left")
-    state, _ = programs.step(state, batch)
+        gradients = programs.gradients(jax.tree.map(np.float64, params), *batch)
+        found |= _in_float64(pilot, params, batch, gradients, programs)
+    report("a step by these gradients, and a file of what it left")
+    state = programs.update(state, jax.tree.map(np.float32, gradients))
     if pilot.shape.tied:
         found["tied_difference"] = _apart(state.weights["outside"])
     return found | {"serialisation_difference": _changed_by_a_file(state)}
@@ -94,17 +95,16 @@ def _leak(pilot, params, batch, scores_of):
     return float(np.where(place < place[:, None], moved, 0.0).max())
 
 
-def _in_float64(pilot, params, batch, programs):
-    """First loss, gradients and padding: two dozen losses, and the gradients once, which take several times as long."""
+def _in_float64(pilot, params, batch, gradients, programs):
+    """First loss, gradients and padding: two dozen losses, where gradients would take several times as long."""
     leaves, tree = jax.tree.flatten(jax.tree.map(np.float64, params))
 
     def loss(leaves, targets=batch[1]):
         return float(programs.loss(tree.unflatten(leaves), batch[0], targets))
 
-    gradients = jax.tree.leaves(programs.gradients(tree.unflatten(leaves), *batch))
     return {
         "initial_loss_error": abs(loss(leaves) - math.log(pilot.shape.vocab_size)),
-        "gradient_error": _worst(loss, leaves, gradients, pilot.seed),
+        "gradient_error": _worst(loss, leaves, jax.tree.leaves(gradients), pilot.seed),
         "padding_error": _padding(lambda targets: loss(leaves, targets), batch[1], pilot.seed),
     }
 
