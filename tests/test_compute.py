@@ -146,29 +146,29 @@ GOOD = {
     compute_budget: {"n_gpus": 8, "days": 14.0, "peak_flops": 1e15, "mfu": 0.4},
     calendar_days: {"compute_days": 18.0, "goodput": 0.9},
 }
-ARGUMENTS = [pytest.param(f, name, id=f"{f.__name__}-{name}") for f, good in GOOD.items() for name in good]
+ARGUMENTS = [(function, name) for function, good in GOOD.items() for name in good]
 
 
-@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
-@pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, -math.inf, 10**400, -1e-300])
-def test_an_impossible_number_is_refused_by_name(function, name, value):
-    with pytest.raises(ValueError, match=f"^{name} = "):
-        function(**GOOD[function] | {name: value})
+def test_an_impossible_number_is_refused_by_name():
+    for function, name in ARGUMENTS:
+        for value in [0, -1, math.nan, math.inf, -math.inf, 10**400, -1e-300]:
+            with pytest.raises(ValueError, match=f"^{name} = "):
+                function(**GOOD[function] | {name: value})
 
 
-@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
-@pytest.mark.parametrize("value", [True, "8", None, [8.0], 1 + 0j])
-def test_a_wrong_kind_is_refused_by_name(function, name, value):
-    with pytest.raises(TypeError, match=f"^{name} = "):
-        function(**GOOD[function] | {name: value})
+def test_a_wrong_kind_is_refused_by_name():
+    for function, name in ARGUMENTS:
+        for value in [True, "8", None, [8.0], 1 + 0j]:
+            with pytest.raises(TypeError, match=f"^{name} = "):
+                function(**GOOD[function] | {name: value})
 
 
-@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
-def test_a_bad_entry_of_an_array_is_refused_with_its_place(np, function, name):
-    with pytest.raises(ValueError, match=rf"^{name}\[1\] = "):
-        function(**GOOD[function] | {name: np.array([1.0, -1.0])})
-    with pytest.raises(TypeError, match=f"^{name} "):
-        function(**GOOD[function] | {name: np.array([1, 2])})
+def test_a_bad_entry_of_an_array_is_refused_with_its_place(np):
+    for function, name in ARGUMENTS:
+        with pytest.raises(ValueError, match=rf"^{name}\[1\] = "):
+            function(**GOOD[function] | {name: np.array([1.0, -1.0])})
+        with pytest.raises(TypeError, match=f"^{name} "):
+            function(**GOOD[function] | {name: np.array([1, 2])})
 
 
 @pytest.mark.parametrize("function", [training_days, compute_budget])

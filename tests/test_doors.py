@@ -962,7 +962,8 @@ def _of(package, doors):
 
 @EACH_PACKAGE
 def test_a_door_refuses_what_it_cannot_take(package):
-    assert not [fault for door in _of(package, DOORS) for fault in _let_in(*door)]
+    faults = [fault for door in _of(package, DOORS) for fault in _let_in(*door)]
+    assert not faults, "\n".join(faults)
 
 
 def _let_in(name, argument, function, good):
@@ -1004,8 +1005,8 @@ def _is_told(message, argument, bad):
 @EACH_PACKAGE
 def test_the_good_values_are_taken(package):
     calls = {name: (function, good) for name, _, function, good in _of(package, DOORS)}
-    found = {name: _tried(*call) for name, call in calls.items()}
-    assert not {name: answer for name, answer in found.items() if isinstance(answer, Exception)}
+    faults = [f"{name}: {found!r}" for name, call in calls.items() if isinstance(found := _tried(*call), Exception)]
+    assert not faults, "\n".join(faults)
 
 
 FLOATS = [door for door in DOORS if isinstance(door[3].get(door[1]), float) and not inspect.isclass(door[2])]

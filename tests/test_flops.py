@@ -146,12 +146,12 @@ def test_an_array_of_lengths_gives_what_its_entries_give(np, shape, seq_lens, at
     assert found.tolist() == [train_flops_per_token(shape, s, attention, recompute=recompute) for s in seq_lens]
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_every_released_model_can_be_counted(name):
-    shape = MODELS[name]
-    exact = train_flops_per_token(shape, 2048, "none")
-    assert type(exact) is float
-    assert exact < 6 * shape.n_params * (2 if shape.tied else 1)
+def test_every_released_model_can_be_counted():
+    for name in MODELS:
+        shape = MODELS[name]
+        exact = train_flops_per_token(shape, 2048, "none")
+        assert type(exact) is float
+        assert exact < 6 * shape.n_params * (2 if shape.tied else 1)
 
 
 # Refusals.

@@ -49,13 +49,13 @@ def test_every_layer_is_in_one_group(looks):
     assert found == {window: each.count(window) for window in each}
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_no_window_costs_more_than_looking_at_everything(name):
-    shape = MODELS[name]
-    open_shape = replace(shape, windows=(None,))
-    assert kv_cache_bytes(shape, 100_000) <= kv_cache_bytes(open_shape, 100_000)
-    assert windowed_attention_flops(open_shape, 8192) == pytest.approx(attention_flops(shape, 8192, "causal"))
-    assert windowed_attention_flops(shape, 8192) <= attention_flops(shape, 8192, "causal") * (1 + 1e-12)
+def test_no_window_costs_more_than_looking_at_everything():
+    for name in MODELS:
+        shape = MODELS[name]
+        open_shape = replace(shape, windows=(None,))
+        assert kv_cache_bytes(shape, 100_000) <= kv_cache_bytes(open_shape, 100_000)
+        assert windowed_attention_flops(open_shape, 8192) == pytest.approx(attention_flops(shape, 8192, "causal"))
+        assert windowed_attention_flops(shape, 8192) <= attention_flops(shape, 8192, "causal") * (1 + 1e-12)
 
 
 @given(st.integers(1, 300), st.integers(1, 300))

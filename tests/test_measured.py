@@ -30,18 +30,18 @@ def test_the_median_error_of_the_peak_is_at_most_a_twentieth():
     assert median_error(BY_ALLOCATOR) <= 0.05
 
 
-@pytest.mark.parametrize("row", BY_ALLOCATOR, ids=lambda row: row.name)
-def test_no_peak_is_off_by_more_than_fifteen_percent(row):
-    assert abs(row.error) <= (0.17 if row.name in OPEN else 0.15)
+def test_no_peak_is_off_by_more_than_fifteen_percent():
+    for row in BY_ALLOCATOR:
+        assert abs(row.error) <= (0.17 if row.name in OPEN else 0.15)
 
 
 def test_the_median_error_above_the_states_is_at_most_a_tenth():
     assert median_error(BY_ALLOCATOR, above_states=True) <= 0.10
 
 
-@pytest.mark.parametrize("row", BY_ALLOCATOR, ids=lambda row: row.name)
-def test_nothing_above_the_states_is_off_by_more_than_a_fifth(row):
-    assert abs(row.error_above_states) <= (0.24 if row.name in INFERRED else 0.20)
+def test_nothing_above_the_states_is_off_by_more_than_a_fifth():
+    for row in BY_ALLOCATOR:
+        assert abs(row.error_above_states) <= (0.24 if row.name in INFERRED else 0.20)
 
 
 AFTER = [row for row in BY_ALLOCATOR if not row.seen]
@@ -74,10 +74,10 @@ def test_a_range_reaches_the_reading_where_a_degree_is_inferred():
         assert low < MEASURED[name].peak_bytes < high
 
 
-@pytest.mark.parametrize("row", MEASURED.values(), ids=lambda row: row.name)
-def test_an_error_above_a_tenth_has_its_cause_beside_it(row):
-    if row.error is not None and abs(row.error) > SHOWN_FROM:
-        assert row.cause
+def test_an_error_above_a_tenth_has_its_cause_beside_it():
+    for row in MEASURED.values():
+        if row.error is not None and abs(row.error) > SHOWN_FROM:
+            assert row.cause
 
 
 def test_what_ran_out_of_memory_is_predicted_not_to_fit():

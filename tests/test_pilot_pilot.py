@@ -31,18 +31,18 @@ def described(name, seq_len=2048):
     return parse(TEXT.format(name, min(seq_len, longest or seq_len)))
 
 
-@pytest.mark.parametrize("name", sorted(set(MODELS) - OTHERS))
-def test_a_pilot_is_of_its_models_kind_and_eight_devices_can_share_it(name):
-    whole, pilot = MODELS[name], scale_down(described(name))
-    assert all(getattr(pilot.shape, kind) == getattr(whole, kind) for kind in KINDS)
-    assert (pilot.shape.n_kv_heads == 1) == (whole.n_kv_heads == 1)
-    assert (pilot.shape.n_kv_heads == pilot.shape.n_heads) == (whole.n_kv_heads == whole.n_heads)
-    assert bool(pilot.shape.learned_positions) == bool(whole.learned_positions)
-    assert tensors(pilot.shape).keys() == tensors(whole).keys()
-    assert tensors(pilot.shape)["layers"].keys() == tensors(whole)["layers"].keys()
-    assert pilot.shape.n_params < 250_000
-    for layout in (Layout(data=8, seq_len=64), Layout(tensor=8, seq_len=64), Layout(data=2, tensor=4, seq_len=64)):
-        degrees(pilot.shape, layout)
+def test_a_pilot_is_of_its_models_kind_and_eight_devices_can_share_it():
+    for name in sorted(set(MODELS) - OTHERS):
+        whole, pilot = MODELS[name], scale_down(described(name))
+        assert all(getattr(pilot.shape, kind) == getattr(whole, kind) for kind in KINDS)
+        assert (pilot.shape.n_kv_heads == 1) == (whole.n_kv_heads == 1)
+        assert (pilot.shape.n_kv_heads == pilot.shape.n_heads) == (whole.n_kv_heads == whole.n_heads)
+        assert bool(pilot.shape.learned_positions) == bool(whole.learned_positions)
+        assert tensors(pilot.shape).keys() == tensors(whole).keys()
+        assert tensors(pilot.shape)["layers"].keys() == tensors(whole)["layers"].keys()
+        assert pilot.shape.n_params < 250_000
+        for layout in (Layout(data=8, seq_len=64), Layout(tensor=8, seq_len=64), Layout(data=2, tensor=4, seq_len=64)):
+            degrees(pilot.shape, layout)
 
 
 @pytest.mark.parametrize("name", ["Mixtral 8x7B", "DeepSeek V3", "gpt-oss 20B"])

@@ -43,7 +43,7 @@ def test_the_library_passes_its_own_tests_in_pyodide(root, node, packages):
     assert all((root / f"tests/test_{name}.py").exists() for name in CORE)
     assert not {f"tests/test_{name}.py" for name in CORE} & left_out
     command = [node, root / "tests/pyodide/run.mjs", packages, ":".join(sorted(left_out))]
-    options = ["-c", "/dev/null", "--rootdir=/repository", "--noconftest", "-q"]
+    options = ["-c", "/dev/null", "--rootdir=/repository", "--noconftest", "-q", "--showlocals"]
     options += ["--import-mode=importlib", "--doctest-modules", "--capture=sys"]
     options += [f"-pno:{plugin}" for plugin in SPARED]
     assert all(f"def {name}(" in (root / path).read_text() for path, names in LONG.items() for name in names)

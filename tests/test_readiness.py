@@ -73,13 +73,13 @@ def test_nothing_stated_is_missing_and_white_space_states_nothing():
 NEEDED = [(key, name) for key, item in ITEMS.items() for name in item.required if name != "statement"]
 
 
-@pytest.mark.parametrize(("key", "name"), NEEDED)
-def test_without_any_of_its_fields_an_item_is_only_stated(key, name):
-    empty = None if name in ("date", "approved_gpu_hours") else " "
-    found = review(RUN, ALL | {key: replace(WHOLE, **{name: empty})}, climbed())
-    assert states(found) == dict.fromkeys(ITEMS, "verified") | {key: "stated"}
-    assert f"not said: {name}" in why(found, key)
-    assert not found.ready
+def test_without_any_of_its_fields_an_item_is_only_stated():
+    for key, name in NEEDED:
+        empty = None if name in ("date", "approved_gpu_hours") else " "
+        found = review(RUN, ALL | {key: replace(WHOLE, **{name: empty})}, climbed())
+        assert states(found) == dict.fromkeys(ITEMS, "verified") | {key: "stated"}
+        assert f"not said: {name}" in why(found, key)
+        assert not found.ready
 
 
 @pytest.mark.parametrize("key", [key for key, item in ITEMS.items() if "artefact" in item.needs])

@@ -79,13 +79,13 @@ def test_a_size_beside_another_model_is_refused():
     )
 
 
-@pytest.mark.parametrize("name", ACCELERATORS)
-def test_every_accelerator_answers_with_its_widest_16_bits(name):
-    dtype = "bf16" if "bf16" in ACCELERATORS[name].peaks else "fp16"
-    found = rows("days-and-mfu", accelerator=name, dtype=dtype)
-    peak = found[("What is needed, what the cluster gives", "peak of the cluster")]
-    assert peak.value == 1024 * ACCELERATORS[name].peak_flops(dtype)
-    assert peak.sources[0]
+def test_every_accelerator_answers_with_its_widest_16_bits():
+    for name in ACCELERATORS:
+        dtype = "bf16" if "bf16" in ACCELERATORS[name].peaks else "fp16"
+        found = rows("days-and-mfu", accelerator=name, dtype=dtype)
+        peak = found[("What is needed, what the cluster gives", "peak of the cluster")]
+        assert peak.value == 1024 * ACCELERATORS[name].peak_flops(dtype)
+        assert peak.sources[0]
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,10 @@ def test_days_stand_as_compute_days_as_calendar_days_and_under_other_counts():
     assert 14 < causal < found["compute days if the MFU counts full attention"].value
 
 
-@pytest.mark.parametrize("name", ACCELERATORS)
-def test_it_answers_for_every_accelerator(name):
-    found = rows({"accelerator": name})
-    assert found["compute budget"].value > 0
+def test_it_answers_for_every_accelerator():
+    for name in ACCELERATORS:
+        found = rows({"accelerator": name})
+        assert found["compute budget"].value > 0
 
 
 def test_a_chip_without_bf16_counts_with_fp16_and_says_so():
