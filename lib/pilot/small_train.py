@@ -47,7 +47,7 @@ def trained(run, most_steps=None):
     check.instance(SmallRun, run=run)
     rate = schedule(run)
     optimizer = adamw(run.shape, rate)
-    state = start(run.shape, optimizer, _PRECISION, jax.random.key(run.seed))
+    state = jax.jit(partial(start, run.shape, optimizer, _PRECISION))(jax.random.key(run.seed))
     one = jax.jit(partial(step, shape=run.shape, optimizer=optimizer, precision=_PRECISION), donate_argnums=0)
     lines, last = [], run.steps if most_steps is None else min(most_steps, run.steps)
     every = max(1, run.steps // _LINES)
