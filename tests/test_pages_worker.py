@@ -37,7 +37,7 @@ def test_a_stuck_worker_is_ended_with_a_message_and_the_next_touch_tries_a_fresh
         assert ended["rows"] == before["rows"]
         assert ended["stale"]
     page.unroute(WORKER)
-    page.route("**/lib-*.zip", lambda route: route.fulfill(status=404))
+    page.route("**/lib-*", lambda route: route.fulfill(status=404))
     slider.press("ArrowRight")
     page.locator(f"#{ident} .what-if-stopped:has-text('404')").wait_for()
     assert "lib-" in page.evaluate(STATE, ident)["message"]
