@@ -8,7 +8,7 @@ import {describe, draw, drawAnswer, open} from "./view.js";
 
 const VIEWED_FOR = 1000; // ms in view before the runtime is fetched ahead
 const STALLED_AFTER = 30_000; // ms without a further byte, or of starting Python, on a slow machine
-const ANSWER_TAKES = 10_000; // ms at most; the slowest what-if needs a tenth of a second
+const ANSWER_TAKES = 10_000; // ms at most; the slowest what-if needs a tenth of a second, at first half a second more
 const ADDRESS_AFTER = 400; // ms without a further answer: browsers limit how often an address may change
 
 const VERDICT_TAKES = 4_000; // ms for each call of a reader's function
