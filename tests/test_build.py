@@ -1,5 +1,6 @@
 """The build itself: its extensions on pages of three lines, its lock, what its scripts say when a tool is missing."""
 
+import io
 import json
 import re
 import shutil
@@ -8,6 +9,8 @@ import subprocess
 import sys
 import tomllib
 import urllib.request
+import warnings
+from contextlib import redirect_stderr
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -23,6 +26,7 @@ import yaml
 from book_figures import in_page
 from book_math import to_mathml
 from packaging.requirements import Requirement
+from sphinx.cmd.build import build_main
 from sphinx.errors import SphinxError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,45 +34,46 @@ LOCK = (ROOT / "requirements.lock").read_text()
 PINS = dict(re.findall(r"(?m)^([A-Za-z0-9._-]+)==(\S+)", LOCK))  # the last: of the newest Python
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1"/></svg>'
-CONF = f"""import sys
-sys.path.append({str(ROOT / "book/_ext")!r})
-extensions = ["myst_parser", "book_fresh", "book_math", "book_figures", "book_live"]
+CONF = """extensions = ["myst_parser", "book_fresh", "book_math", "book_figures", "book_live"]
 myst_enable_extensions = ["dollarmath"]
 html_theme = "basic"
 """
 
 
 def build(folder, text):
-    """Build a page with our extensions; the builder's answer and the page."""
+    """Build a page with our extensions: the exit code, what was said, and by name each page that was made."""
     (folder / "conf.py").write_text(CONF)
     (folder / "index.md").write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", folder, folder / "_build/html"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    page = folder / "_build/html/index.html"
-    return done, page.read_text() if page.exists() else ""
+    words = ["-q", "-n", "-W", "--keep-going", f"{folder}", f"{folder / '_build/html'}"]
+    with (
+        redirect_stderr(io.StringIO()) as said,
+        warnings.catch_warnings(action="ignore"),  # of Python
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("HANDBOOK_BUILD", "1")  # which an extension sets for good
+        code = build_main(words)
+    return code, said.getvalue(), {page.stem: page.read_text() for page in (folder / "_build/html").glob("*.html")}
 
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """A page with an equation, a picture as a cell leaves it, and a control."""
+    """Pages built without a warning: `index`, with an equation, a cell's picture and a control; `plain`, with none."""
     folder = tmp_path_factory.mktemp("sound")
     for name, text in {
-        "jupyter_execute/drawn.svg": SVG,
-        "live/live-1.js": "",
-        "live/live-1.css": "",
-        "live/manifest.json": '{"script": "live-1.js", "style": "live-1.css", "progress": "progress-1.js"}',
+        "plain.md": "---\norphan: true\n---\n\n# Page\n\nText.\n",
+        "_build/jupyter_execute/drawn.svg": SVG,
+        "_build/live/live-1.js": "",
+        "_build/live/live-1.css": "",
+        "_build/live/manifest.json": '{"script": "live-1.js", "style": "live-1.css", "progress": "progress-1.js"}',
     }.items():
-        (folder / "_build" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "_build" / name).write_text(text)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     text = """# Page\n\nWhere $N$ counts:\n\n$$C = 6 N D$$ (eq-c)\n\nSee {eq}`eq-c`.\n
 ![A line that rises.](_build/jupyter_execute/drawn.svg)\n
 ```{raw} html\n<section class="what-if"></section>\n```\n"""
-    return build(folder, text)
+    code, said, pages = build(folder, text)
+    assert (code, said) == (0, "")
+    return pages
 
 
 @pytest.fixture(scope="module")
@@ -76,18 +81,13 @@ def faulty(tmp_path_factory):
     """What the builder says of a page with a fault of each kind."""
     folder = tmp_path_factory.mktemp("faulty")
     (folder / "drawn.svg").write_text(SVG)
-    done, _ = build(folder, "# Page\n\n$\\unknown{N}$\n\n![](drawn.svg)\n\n{ref}`nowhere`\n")
-    assert done.returncode == 1
-    return done.stderr
-
-
-def test_a_sound_page_is_built_without_a_warning(sound):
-    done, _ = sound
-    assert (done.returncode, done.stderr) == (0, "")
+    code, said, _ = build(folder, "# Page\n\n$\\unknown{N}$\n\n![](drawn.svg)\n\n{ref}`nowhere`\n")
+    assert code == 1
+    return said
 
 
 def test_equations_are_mathml_with_number_and_target(sound):
-    _, page = sound
+    page = sound["index"]
     assert '<math alttext="C = 6 N D"' in page
     assert 'id="equation-eq-c"' in page
     assert 'href="#equation-eq-c">(1)</a>' in page
@@ -95,7 +95,7 @@ def test_equations_are_mathml_with_number_and_target(sound):
 
 
 def test_a_drawn_picture_stands_in_the_page_under_its_alt_text(sound):
-    _, page = sound
+    page = sound["index"]
     assert (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" role="img" aria-label="A line that rises.">' in page
     )
@@ -103,16 +103,17 @@ def test_a_drawn_picture_stands_in_the_page_under_its_alt_text(sound):
 
 
 def test_a_page_with_a_control_loads_the_runtime(sound):
-    _, page = sound
+    page = sound["index"]
     assert '<script type="module" src="_static/live/live-1.js"></script>' in page
     assert '<link rel="stylesheet" href="_static/live/live-1.css" />' in page
     assert '<script type="module" src="_static/live/progress-1.js"></script>' in page
 
 
-def test_a_page_without_a_control_loads_no_runtime(tmp_path):
-    _, page = build(tmp_path, "# Page\n\nText.\n")
-    assert page
-    assert "_static/live" not in page
+def test_a_page_without_a_control_loads_no_runtime(sound):
+    plain = sound["plain"]
+    assert "<p>Text.</p>" in plain
+    assert "live/progress-1.js" in plain
+    assert "live/live-1." not in plain
 
 
 @pytest.mark.parametrize(
