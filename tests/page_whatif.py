@@ -4,6 +4,7 @@ import json
 import math
 import re
 import subprocess
+from functools import cache
 from html import unescape
 
 from lib.whatif import catalogue
@@ -41,8 +42,10 @@ STATE = """id => {
 }"""
 
 # Moves made in the page, one after another, as [control, how, value]; what it shows after each.
+# Nothing is painted meanwhile: no word and no number hangs on it, and every frame would be a third of a move.
 DRIVE = f"""async ([id, moves]) => {{
-  const settled = {SETTLED}, state = {STATE}, shown = [];
+  const settled = {SETTLED}, state = {STATE}, shown = [], cell = document.getElementById(id).closest(".cell");
+  cell.style.contentVisibility = "hidden";
   for (const [control, how, value] of moves) {{
     const slider = document.querySelector(`#${{id}} input[data-for=${{control}}]`);
     const field = how === "step" ? slider : document.getElementById(`${{id}}-${{control}}`);
@@ -52,6 +55,7 @@ DRIVE = f"""async ([id, moves]) => {{
     await settled(id);
     shown.push(state(id));
   }}
+  cell.style.contentVisibility = "";
   return shown;
 }}"""
 
@@ -162,26 +166,28 @@ def reset(page, ident):
 
 def assert_as_lib(shown, name):
     """What the page shows is what `lib` answers, or refuses, for the texts in its fields."""
-    answer, refusal = answer_or_refusal(name, shown["settings"])
+    view, html, caption, refusal = answer_or_refusal(name, **shown["settings"])
     assert (shown["stale"], shown["faults"] or [shown["message"]] * shown["stale"]) == (bool(refusal), refusal)
     if refusal:
         return
-    view = answer.view
     assert shown["title"] == view.title
     expected = [(row.label, row.text if isinstance(row.value, str) else row.value) for row in ordered(view)]
     assert [label for label, _ in shown["rows"]] == [label for label, _ in expected]
     for (label, found), (_, value) in zip(shown["rows"], expected, strict=True):
         same = found == value if isinstance(value, str) else math.isclose(found, value, rel_tol=1e-12)
         assert same, f"{label}: {found!r} in the page, {value!r} in lib, for {shown['settings']}"
-    assert text_of(answer_html(view, answer.command)) == text_of(shown["answer"])
-    assert text_of(chart_html(view.chart)) == text_of(shown["caption"])
+    assert text_of(html) == text_of(shown["answer"])
+    assert text_of(caption) == text_of(shown["caption"])
 
 
-def answer_or_refusal(name, settings):
+@cache
+def answer_or_refusal(name, /, **settings):
+    """What `lib` has for the texts of all controls: view, answer, what stands under the chart; refusals, if any."""
     try:
-        return catalogue.solve(name, settings), []
+        answer = catalogue.solve(name, settings)
     except catalogue.RefusedError as refused:
-        return None, [str(refused)]
+        return None, "", "", [str(refused)]
+    return answer.view, answer_html(answer.view, answer.command), chart_html(answer.view.chart), []
 
 
 def ordered(view):
