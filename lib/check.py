@@ -205,7 +205,7 @@ def integer(**values):
     ...
     TypeError: n_layers = 32.0 (float): a whole number, 1 or more
     """
-    _integers(WHOLE, values)
+    _integers(WHOLE, 1, values)
 
 
 def natural(**values):
@@ -213,7 +213,7 @@ def natural(**values):
 
     >>> natural(learned_positions=0)
     """
-    _integers(COUNT, values)
+    _integers(COUNT, 0, values)
 
 
 def at_most(limit, **values):
@@ -353,8 +353,10 @@ def _all(rule, values):
             _scalar(rule, name, value)
 
 
-def _integers(rule, values):
+def _integers(rule, least, values):
     for name, value in values.items():
+        if type(value) is int and least <= value <= EXACT:
+            continue  # nearly all values, in a tenth of the time
         if not isinstance(value, int):
             raise TypeError(f"{name} = {short(value)} ({type(value).__name__}): {rule.allowed}{_kind_slip(value)}")
         _scalar(rule, name, value)
