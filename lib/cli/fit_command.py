@@ -3,9 +3,7 @@
 import json
 import os
 import re
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
-from multiprocessing import get_context
 from pathlib import Path
 from textwrap import fill
 
@@ -111,7 +109,12 @@ def _out_of_warmup(runs):
 def _workers(number):
     if not 1 <= number <= MOST_WORKERS:
         raise ValueError(f"workers = {number}: a whole number from 1 to {MOST_WORKERS}")
-    return ProcessPoolExecutor(number, mp_context=get_context("spawn")) if number > 1 else nullcontext()
+    if number == 1:
+        return nullcontext()
+    from concurrent.futures import ProcessPoolExecutor  # a sixth of the start of every command
+    from multiprocessing import get_context
+
+    return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
 
 
 def _number(name, text):
