@@ -47,7 +47,8 @@ class Programs:
     @cached_property
     def update(self):
         """From a state and gradients in float32, the state after the optimizer has used them."""
-        return _compiled(partial(step.update, optimizer=self._of["optimizer"]), self._first, self._first.weights)
+        gradients = jax.tree.map(np.float32, self._first.weights)
+        return _compiled(partial(step.update, optimizer=self._of["optimizer"]), self._first, gradients)
 
     @cached_property
     def scores(self):
