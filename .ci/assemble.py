@@ -5,16 +5,20 @@ nothing more of a page that failed and is unchanged; chapters that ran keep thei
 """
 
 import gc
+import logging
 import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from jupyter_book.config import get_final_config
 from myst_nb.core.read import is_myst_markdown_notebook
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
+from sphinx.pycode.parser import Parser
+from sphinx.search.en import SearchEnglish
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,6 +60,13 @@ class Reading:
         self.live.awaited()
 
 
+def spare():
+    """Leave out what Sphinx does for nobody here, or again on every page."""
+    logging.getLogger("sphinx").setLevel(logging.INFO)
+    Parser.parse_definition = lambda parser: None  # where in a file a definition stands: for pages of source code
+    SearchEnglish.stem = cache(SearchEnglish.stem)
+
+
 def build(reading):
     """The exit code of Sphinx, configured as Jupyter Book does it."""
     asked = {"nitpicky": True, "external_toc_path": f"{ROOT / '_toc.yml'}", "latex_individualpages": False}
@@ -66,6 +77,7 @@ def build(reading):
         app.connect("env-before-read-docs", reading.settle)
         app.connect("source-read", reading.begin)
         app.connect("env-updated", reading.end)
+        spare()
         app.build()
     return app.statuscode
 

@@ -65,3 +65,11 @@ def test_formulas_examples_and_lists_keep_their_form(document):
     assert texts(document, docutils.nodes.literal_block) == ["    L = E + A / N^alpha * B".strip()]
     assert texts(document, docutils.nodes.doctest_block) == [">>> 1 + 1\n2"]
     assert len(list(document.findall(docutils.nodes.list_item))) == 2
+
+
+def test_a_default_that_is_a_whole_table_is_not_spelled_out():
+    """Shown in full it would be a screen of numbers before the first word."""
+    signature = f"(*, compute, laws={tuple(range(500))}, name='')"
+    assert book_api.shorten(None, "class", "", None, None, signature, None) == ("(*, compute, laws=..., name='')", None)
+    assert book_api.shorten(None, "class", "", None, None, "(*, laws=(1, 2), name='')", None) is None
+    assert book_api.shorten(None, "class", "", None, None, None, None) is None

@@ -4,6 +4,7 @@ They have one form: a first line, text, `Args:`, `Returns:`, `Raises:`, `Source:
 "Target minus prediction: positive is good" for a type, and a formula's asterisks for emphasis; this reads them as text.
 """
 
+import ast
 import re
 from itertools import groupby
 
@@ -11,6 +12,7 @@ SECTIONS = {"Args": "Arguments", "Returns": "Returns", "Raises": "Raises", "Sour
 _SECTION = re.compile(rf"({'|'.join(SECTIONS)}):(?:\s+(.*))?$")
 _ENTRY = re.compile(r"(\S[^:]*):\s+(.*)")
 _CODE = re.compile(r"(`[^`]+`)")
+_LONG = 500  # signs of a default: a table, not a value
 _MARKS = re.compile(r"([\\*|]|_(?!\w))")
 
 
@@ -81,6 +83,16 @@ def rewrite(app, what, name, obj, options, lines):
     lines[:] = as_rest(lines)
 
 
+def shorten(app, what, name, obj, options, signature, returned):
+    """Connected to "autodoc-process-signature": a default that is a whole table is not spelled out."""
+    if len(signature or "") < _LONG:
+        return None
+    arguments = ast.parse(f"def f{signature}: ...").body[0].args
+    for defaults in (arguments.defaults, arguments.kw_defaults):
+        defaults[:] = [ast.Constant(...) if one and len(ast.unparse(one)) > _LONG else one for one in defaults]
+    return f"({ast.unparse(arguments)})", returned
+
+
 def settle(app, config):
     """No types in signatures (the text gives unit and range), and the order of the file."""
     config.autodoc_typehints = "none"
@@ -92,4 +104,5 @@ def setup(app):
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("config-inited", settle)
     app.connect("autodoc-process-docstring", rewrite)
+    app.connect("autodoc-process-signature", shorten)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
