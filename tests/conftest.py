@@ -197,14 +197,13 @@ def as_at_a_desk(page):
 
 
 @pytest.fixture
-def first(open_page, turn_to):
-    """Opens the first what-if, in a fresh profile where it is prepared for: (page, id, its number controls)."""
+def first(open_page):
+    """Opens the first what-if in a fresh profile: (page, id, its number controls)."""
     from tests.page_whatif import FIRST, numbers_of
 
-    def open_first(query="", **options):
+    def open_first(**options):
         name, path = FIRST
-        page = (open_page if options else turn_to)(path + query, **options)
-        return page, f"what-if-{name}", numbers_of(name)
+        return open_page(path, **options), f"what-if-{name}", numbers_of(name)
 
     return open_first
 
