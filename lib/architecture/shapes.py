@@ -19,6 +19,7 @@ import bisect
 import heapq
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lib import check
 from lib.architecture import Transformer
@@ -279,6 +280,7 @@ class _Width:
         return self.outside + self.depths[-1] * self.layer(self.d_ffs[-1])
 
 
+@lru_cache(maxsize=4096)  # whatever the target, a search begins with the same widths
 def _width(d_model, constraints):
     d_ffs = constraints.d_ffs(d_model)
     first, double = (_build(1, d_model, d_ff, constraints) for d_ff in (d_ffs[0], 2 * d_ffs[0]))
