@@ -10,6 +10,7 @@ import {dirname, join, relative, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {parseArgs} from "node:util";
 import {gzipSync} from "node:zlib";
+import {keepStandardLibrary, standardLibrary} from "./stdlib.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = resolve(HERE, "../..");
@@ -34,12 +35,14 @@ function hashOf(paths) {
 // Python packs its own modules: Pyodide runs here as it will in the page.
 async function packs(paths) {
   const {loadPyodide} = await import("pyodide");
-  const python = await loadPyodide({env: {PYTHONHASHSEED: "0"}});
+  const stdLibURL = standardLibrary();
+  const python = await loadPyodide({env: {PYTHONHASHSEED: "0"}, stdLibURL});
   const put = (path, source) => (python.FS.mkdirTree(dirname(path)), python.FS.writeFile(path, readFileSync(source)));
   for (const path of paths.filter((name) => name.startsWith("lib/"))) put(`/in/${path}`, join(ROOT, path));
-  put("/stdlib.zip", join(PYODIDE, "python_stdlib.zip"));
+  put("/stdlib.zip", stdLibURL);
   put("/home/pyodide/pack.py", join(HERE, "pack.py"));
-  python.pyimport("pack").pack("/in", "/stdlib.zip", "/out-lib.zip", "/out-stdlib.zip");
+  if (python.pyimport("pack").pack("/in", "/stdlib.zip", "/out-lib.zip", "/out-stdlib.zip"))
+    keepStandardLibrary(python.FS.readFile("/stdlib.zip"));
   return {lib: python.FS.readFile("/out-lib.zip"), stdlib: python.FS.readFile("/out-stdlib.zip")};
 }
 

@@ -24,6 +24,9 @@ def pack(root, stdlib, lib_target, stdlib_target):
         root: the folder that holds `lib`.
         stdlib: Pyodide's own zip of the standard library.
         lib_target, stdlib_target: the zips to write.
+
+    Returns:
+        How many modules of the standard library it compiled; their bytecode is added to `stdlib`.
     """
     sys.path.insert(0, root)
     dict(importlib.import_module("lib.whatif.page").catalogue.WHAT_IFS)  # each is imported when it is asked for
@@ -35,6 +38,16 @@ def pack(root, stdlib, lib_target, stdlib_target):
     with zipfile.ZipFile(stdlib) as whole:
         names = sorted(_from_zip() & set(whole.namelist()))
         _write(stdlib_target, [(name, whole.read(name)) for name in names], optimize=2)  # without docstrings
+    return _add(stdlib_target, stdlib)
+
+
+def _add(packed, whole):
+    """Add what is new of a zip to another."""
+    with zipfile.ZipFile(packed) as source, zipfile.ZipFile(whole, "a") as target:
+        new = set(source.namelist()) - set(target.namelist())
+        for name in sorted(new):
+            target.writestr(zipfile.ZipInfo(name, _NO_DATE), source.read(name), zipfile.ZIP_DEFLATED, compresslevel=9)
+    return len(new)
 
 
 def _import_deferred():

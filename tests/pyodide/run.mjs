@@ -6,13 +6,14 @@ import {mkdirSync, readdirSync, readFileSync, statSync} from "node:fs";
 import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {loadPyodide} from "../../book/live/node_modules/pyodide/pyodide.mjs";
+import {standardLibrary} from "../../book/live/stdlib.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const [packages, leftOut, ...options] = process.argv.slice(2);
 
 // Hypothesis keeps its table of all characters beside the bytecode; a line that is printed leaves Python as a whole.
 const env = {HOME: "/home/pyodide", HYPOTHESIS_STORAGE_DIRECTORY: "/pycache/hypothesis"};
-const python = await loadPyodide({env, stdout: console.log});
+const python = await loadPyodide({env, stdout: console.log, stdLibURL: standardLibrary()});
 // Into memory: each look at a file that is mounted leaves Python, and pytest takes many.
 function copy(folder, place) {
   python.FS.mkdirTree(place);
