@@ -87,8 +87,9 @@ def try_twice(name, notebook):
 
 def try_all(pages, jobs):
     """What `try_twice` gives for each page, as they are done: (name, notebook or None, report)."""
-    kernels.preload()
     waiting, running = list(pages.items()), {}
+    if waiting:
+        kernels.preload()
     while waiting or running:
         while waiting and len(running) < jobs:
             name, page = waiting.pop(0)
