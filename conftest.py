@@ -19,7 +19,7 @@ LEFT_OUT = find_spec("jax") is None and os.environ.get("CI") != "true"  # in a f
 collect_ignore = NEED_JAX if LEFT_OUT else []
 
 
-# What is imported and what ten thousand tests keep is no garbage: looking through it took a twentieth of all time.
+# What is imported and what thousands of tests keep is no garbage: looking through it took a twentieth of all time.
 gc.set_threshold(100_000, 50, 100)
 
 
