@@ -18,6 +18,14 @@
   const FIELD = "button, input, meter, output, progress, select, textarea";
   const POINTERS = ["aria-controls", "aria-describedby", "aria-details", "aria-labelledby", "aria-owns"];
   const SERIOUS = ["serious", "critical"];
+  // Rules that ask every element for what these alone can have.
+  const NARROWED = {
+    "avoid-inline-spacing": "[style*='important']",
+    "label-content-name-mismatch": "[aria-label], [aria-labelledby]",
+  };
+
+  const selecting = (rules) => Object.entries(rules).map(([id, selector]) => ({id, selector}));
+  axe.configure({noHtml: true, rules: selecting(NARROWED)});
 
   function hash(text) {
     let [one, other] = [1, 2];
@@ -110,18 +118,31 @@
           lookIn(child, coloursAlone || hash(`${place}>${tag(child)}`));
       }
     };
-    lookIn(document.body, innerWidth);
+    lookIn(document.body, "");
     for (const [element] of emptied) element.replaceChildren();
     return () => emptied.forEach(([element, nodes]) => element.replaceChildren(...nodes));
   }
 
-  // What axe-core calls serious or worse in an element, in a line each. A rule's findings are all as bad as it is.
-  window.told = async (inside, options = {}, leftOut = []) => {
+  // Lets what fades or moves be where it ends.
+  function settle() {
+    const running = document.getAnimations().filter(({playState}) => playState === "running");
+    for (const one of running) one.finish();
+    if (running.length) settle();
+  }
+
+  // Of the raw results of axe-core what is serious or worse, in a line each. A rule's findings are all as bad as it is.
+  function reporter(results, options, done) {
+    const why = ({any, all, none}) => [...any, ...all, ...none].map(({message}) => message).join("; ");
+    done(results.filter(({impact}) => SERIOUS.includes(impact)).flatMap(({id, violations}) =>
+      violations.map((one) => `${id}: ${one.node.selector} ${why(one)}`)));
+  }
+
+  // What axe-core calls serious or worse in an element.
+  window.told = (inside, options = {}, leftOut = []) => {
+    settle();
     const mild = axe._audit.rules.filter(({impact}) => !SERIOUS.includes(impact)).map(({id}) => id);
     const rules = Object.fromEntries([...mild, ...leftOut].map((id) => [id, {enabled: false}]));
-    const {violations} = await axe.run(inside, {resultTypes: ["violations"], preload: false, rules, ...options});
-    return violations.filter(({impact}) => SERIOUS.includes(impact)).flatMap(({id, nodes}) =>
-      nodes.map(({target, failureSummary}) => `${id}: ${target} ${failureSummary}`));
+    return axe.run(inside, {reporter, preload: false, rules, ...options});
   };
 
   // The same while the parts beside the element are empty.
@@ -141,11 +162,12 @@
   // The same in what of the page is not known, and what that is.
   window.judge = async (known, coloursAlone) => {
     const seen = new Set(known), found = [];
+    settle();
     markLooks(seen, found);
     const isAsBefore = !found.length;
     if (isAsBefore && coloursAlone) return [[], []];
     const refill = empty(seen, found, coloursAlone);
-    axe.configure({rules: Object.entries(COLOUR_RULES).map(([id, selector]) => ({id, selector}))});
+    axe.configure({rules: selecting(COLOUR_RULES)});
     try {
       const options = coloursAlone ? {runOnly: Object.keys(COLOUR_RULES)} : {};
       return [await told("html", options, isAsBefore ? Object.keys(COLOUR_RULES) : []), found];

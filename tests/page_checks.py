@@ -64,8 +64,7 @@ def load_axe(page):
 
 
 def findings(page, inside="html"):
-    """What axe-core calls serious or worse in an element, in a line each, once colours have faded into each other."""
-    _settle(page)
+    """What axe-core calls serious or worse in an element, in a line each, once colours have faded."""
     return page.evaluate("inside => toldAlone(inside)", inside)
 
 
@@ -75,18 +74,12 @@ def findings_of_new(page, known):
     Returns:
         The findings, and what was not known.
     """
-    _settle(page)
     return page.evaluate("known => judge(known.split(' '), false)", " ".join(known))
 
 
 def findings_of_colours(page, known):
     """The same by the rules of colours alone: in the dark nothing else is another."""
-    _settle(page)
     return page.evaluate("known => judge(known.split(' '), true)", " ".join(known))
-
-
-def _settle(page):
-    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
 
 
 def too_small(page):

@@ -30,18 +30,18 @@ def known():
 @pytest.mark.parametrize("path", pages())
 def test_a_page_is_quiet_accessible_and_fits_a_phone(turn_to, known, path):
     page = turn_to(path)
-    page.emulate_media(color_scheme="light")
     load_axe(page)
     page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
     found = {"every text": findings(page) if path in TEXT_BY_TEXT else []}
     found["light"] = in_what_is_new(findings_of_new, page, known)
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     found["dark"] = in_what_is_new(findings_of_colours, page, known)
     page.set_viewport_size(PHONE)
-    page.wait_for_function(SCROLLS_BY_KEY)
-    found["phone"] = in_what_is_new(findings_of_new, page, known)
+    page.wait_for_function(SCROLLS_BY_KEY, polling=100)
     found["too small"], found["too wide"] = too_small(page), too_wide(page)
+    found["phone"] = in_what_is_new(findings_of_new, page, known)
     assert {where: faults for where, faults in found.items() if faults} == {}
     assert page.faults == []
 
