@@ -19,9 +19,10 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         ".json": "application/json",
         ".svg": "image/svg+xml",
     }
+    cache_control = "no-cache"
 
     def end_headers(self):
-        self.send_header("Cache-Control", "no-cache")
+        self.send_header("Cache-Control", self.cache_control)
         super().end_headers()
 
     def log_message(self, *details):
@@ -38,11 +39,11 @@ class Server(http.server.ThreadingHTTPServer):
             super().handle_error(request, address)
 
 
-def bind(folder, port, attempts=100):
+def bind(folder, port, attempts=100, handler=Handler):
     """A server on the first free port from `port` on."""
     for candidate in range(port, port + attempts):
         try:
-            return Server(("127.0.0.1", candidate), functools.partial(Handler, directory=folder))
+            return Server(("127.0.0.1", candidate), functools.partial(handler, directory=folder))
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise

@@ -14,9 +14,8 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 ROOT = Path(__file__).resolve().parent.parent
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # nothing outside is ever reached
 DESK = {"width": 1280, "height": 900}
-# A worker lives for a few answers here: code that is quickly made, and what is never called not even looked through,
-# starts it in half of the time.
-QUICK = "--js-flags=--liftoff-only --wasm-lazy-validation"
+# A worker lives for a few answers here: code that is quickly made starts it in half of the time.
+QUICK = "--js-flags=--liftoff-only"
 
 # No deadline for a single example: machines that run tests are busy ones.
 # Each run draws other examples, and tries again those that failed: fewer a run find the same faults, some runs later.
@@ -84,10 +83,16 @@ def book():
     return html
 
 
+class AsHosted(serve.Handler):
+    """Lets a browser keep for ten minutes what it has read, as hosts of static pages do."""
+
+    cache_control = "max-age=600"
+
+
 @pytest.fixture(scope="session")
 def book_url(book):
     """The address of the built book, behind the server that `make serve` starts; it ends with a slash."""
-    server = serve.bind(str(book), 8700)
+    server = serve.bind(str(book), 8700, handler=AsHosted)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
