@@ -18,7 +18,7 @@ from tests.page_checks import (
 from tests.page_whatif import CATALOGUE, SECTIONS
 
 # Of texts that look alike and of parts that are built alike one is checked in all of the book; on these pages all are.
-TEXT_BY_TEXT = ("book/errata.html", "notebooks/chips_to_flops.html")
+TEXT_BY_TEXT = ("book/errata.html", "notebooks/worked_example.html")
 
 
 @pytest.fixture(scope="module")
