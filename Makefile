@@ -7,15 +7,15 @@ PORT ?= 8000
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -p no:nbmake  # which .ci/notebooks.py alone needs, half a second a process
 STAGE = @$(PY) .ci/stage.py
-# Three stages of one length: in each, tests share a browser, its pages and their started workers.
+# Two stages of one length: in each, tests share a browser, its pages and their started workers.
 PAGE_TESTS := $(wildcard tests/test_pages*.py)
-LOOKS := tests/test_pages.py
-MOVES := tests/test_pages_moves.py tests/test_pages_manners.py  # both start workers of the same pages
-IN_A_BROWSER := looks moves manners
-looks: TESTS := $(LOOKS)
-moves: TESTS := $(MOVES)
-manners: TESTS := $(filter-out $(LOOKS) $(MOVES),$(PAGE_TESTS))
-OWN_STAGES := $(PAGE_TESTS) tests/test_pyodide.py
+IN_A_BROWSER := looks manners
+looks: TESTS := tests/test_pages.py
+manners: TESTS := $(filter-out tests/test_pages.py,$(PAGE_TESTS))
+PILOT_TESTS := lib/pilot $(wildcard tests/test_pilot*.py)
+OWN_STAGES := $(PAGE_TESTS) $(PILOT_TESTS) tests/test_pyodide.py
+# Three at a time keep two cores busy: those in a browser wait now and then. The longest come first.
+STAGES := checked-book units pilot $(IN_A_BROWSER) pyodide
 WHOLE_REPORTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Containers often forbid bytecode; without it every process compiles all that it imports, two seconds a kernel.
 export PYTHONDONTWRITEBYTECODE :=
@@ -23,7 +23,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 export JUPYTER_PLATFORM_DIRS := 1
 export PYTHONPATH := $(CURDIR)/.ci/light
 
-.PHONY: help setup serve book test lab lint bench clean lock units checked-book pyodide $(IN_A_BROWSER)
+.PHONY: help setup serve book test lab lint bench clean lock $(STAGES)
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  make \1\t\2/p' Makefile
@@ -34,11 +34,12 @@ serve: book  ## build the book if needed and serve it on this machine
 book: setup  ## build the book into _build/html, running the chapters that changed
 	@.ci/book
 
+test: export OPENBLAS_NUM_THREADS := 1  # stages share the cores, and its threads wait for each other busily
 test: setup  ## check everything: lint, library, chapters, book, pages in a browser
 	@.ci/setup browser sandbox pyodide
-	@$(MAKE) --no-print-directory lint
-	@echo "==> two at a time, each reports when it is done: library, chapters; then the book and its pages"
-	@$(MAKE) --no-print-directory -j2 --keep-going $(WHOLE_REPORTS) checked-book units $(IN_A_BROWSER) pyodide
+	@$(MAKE) --no-print-directory READY=yes lint
+	@echo "==> three at a time, each reports when it is done: library, chapters; then the book and its pages"
+	@$(MAKE) --no-print-directory READY=yes -j3 --keep-going $(WHOLE_REPORTS) $(STAGES)
 
 lab: setup  ## open the chapters in JupyterLab, as notebooks
 	@.ci/lab
@@ -57,16 +58,19 @@ lock: setup  ## write requirements.lock anew from pyproject.toml
 	@.ci/lock
 
 setup:
-	@.ci/setup python node
+	@$(if $(READY),,.ci/setup python node)
 
 units: setup
 	$(STAGE) 900 "library: units and doctests" -- $(PYTEST) $(OWN_STAGES:%=--ignore=%)
+
+pilot: setup
+	$(STAGE) 900 "library: the pilot in JAX" -- $(PYTEST) $(PILOT_TESTS)
 
 checked-book: setup  # shows what the chapters gave when they were checked
 	$(STAGE) 600 "chapters as notebooks" -- $(PY) .ci/notebooks.py --all --jobs 1
 	$(STAGE) 300 book -- .ci/book
 
-pyodide: setup
+pyodide: setup | checked-book  # whose build leaves the compiled standard library that this one starts with
 	@.ci/setup pyodide
 	$(STAGE) 600 "library in Pyodide" -- $(PYTEST) tests/test_pyodide.py
 
