@@ -148,6 +148,8 @@ def sources(name):
 
 def _text(name):
     check.text(name=name)
+    if not name.isidentifier():  # no way to another folder
+        check.choice(files(), name=name)
     try:
         return get_data("lib", f"data/{name}.toml").decode()
     except OSError:

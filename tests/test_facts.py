@@ -146,3 +146,9 @@ def readers():
         for name in re.findall(r'\bload\("(.*?)"', path.read_text(encoding="utf-8")):
             found[name].add(path)
     return found
+
+
+@pytest.mark.parametrize("name", ["../data/models", "../../pyproject", "model", "models.toml"])
+def test_what_is_no_data_file_is_refused_by_name(name):
+    with pytest.raises(ValueError, match=f"name = '{re.escape(name)}': one of accelerators"):
+        facts.sources(name)
