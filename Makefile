@@ -68,7 +68,7 @@ pilot: setup
 
 checked-book: setup  # shows what the chapters gave when they were checked
 	$(STAGE) 600 "chapters as notebooks" -- $(PY) .ci/notebooks.py --all --jobs 1
-	$(STAGE) 300 book -- .ci/book
+	$(STAGE) 300 book -- .ci/book --checked
 
 pyodide: setup | checked-book  # whose build leaves the compiled standard library that this one starts with
 	@.ci/setup pyodide

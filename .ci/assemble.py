@@ -5,6 +5,7 @@ nothing more of a page that failed and is unchanged; chapters that ran keep thei
 """
 
 import gc
+import inspect
 import logging
 import os
 import shutil
@@ -17,6 +18,7 @@ from jupyter_book.config import get_final_config
 from myst_nb.core.read import is_myst_markdown_notebook
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
+from sphinx.ext.autodoc import type_comment
 from sphinx.pycode.parser import Parser
 from sphinx.search.en import SearchEnglish
 from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -40,8 +42,8 @@ class Part:
 class Reading:
     """The order in which Sphinx reads pages: those with cells come last, when the chapters have run."""
 
-    def __init__(self, chapters, live):
-        self.chapters, self.live, self.names = chapters, live, []
+    def __init__(self, parts):
+        self.parts, self.names = parts, []
 
     def settle(self, app, env, names):
         """Connected to "env-before-read-docs": sorts the names in place."""
@@ -52,12 +54,12 @@ class Reading:
         """Connected to "source-read", once a page."""
         print(f"    [{self.names.index(name) + 1:>3} of {len(self.names)}] {name}", flush=True)
         if is_myst_markdown_notebook(source[0]):
-            self.chapters.awaited()
+            self.end()
 
-    def end(self, app, env):
+    def end(self, *_):
         """Connected to "env-updated", also when no page is read: pages are written next, and name the live page."""
-        self.chapters.awaited()
-        self.live.awaited()
+        for part in self.parts:
+            part.awaited()
 
 
 def spare():
@@ -65,6 +67,8 @@ def spare():
     logging.getLogger("sphinx").setLevel(logging.INFO)
     Parser.parse_definition = lambda parser: None  # where in a file a definition stands: for pages of source code
     SearchEnglish.stem = cache(SearchEnglish.stem)
+    inspect.getsource = cache(inspect.getsource)  # of each function, asked for its defaults twice
+    type_comment.get_type_comment = lambda *_: None  # types of Python 2
 
 
 def build(reading):
@@ -82,7 +86,7 @@ def build(reading):
     return app.statuscode
 
 
-def main(node):
+def main(node, *options):
     os.chdir(ROOT)
     gc.disable()  # a book is a million objects that stay: looking through them for garbage took a quarter of the time
     unfinished = BUILT / ".unfinished"
@@ -90,15 +94,16 @@ def main(node):
         shutil.rmtree(BUILT / ".doctrees", ignore_errors=True)
     unfinished.touch()
     print("==> book: chapters and pages that changed", flush=True)
-    chapters = Part("chapters", sys.executable, ".ci/notebooks.py")
-    live = Part("live page", node, "book/live/build.mjs", "--out", "_build/live")
+    parts = [Part("live page", node, "book/live/build.mjs", "--out", "_build/live")]
+    if "--checked" not in options:  # all chapters have just run
+        parts.append(Part("chapters", sys.executable, ".ci/notebooks.py"))
     failed = True
     try:
-        failed = build(Reading(chapters, live))
+        failed = build(Reading(parts))
     except SphinxError as error:
         print(error, file=sys.stderr)
     finally:
-        for part in (chapters, live):  # none is left behind
+        for part in parts:  # none is left behind
             part.process.wait()
     if failed:
         print("the book was not built: see above", file=sys.stderr)

@@ -201,7 +201,7 @@ def reading(folder, pages, chapters="exit 0", live="exit 0"):
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text)
     parts = [assemble.Part(name, "sh", "-c", line) for name, line in {"chapters": chapters, "live": live}.items()]
-    return assemble.Reading(*parts), SimpleNamespace(doc2path=lambda name: folder / f"{name}.md")
+    return assemble.Reading(parts), SimpleNamespace(doc2path=lambda name: folder / f"{name}.md")
 
 
 PLAIN, CELLS = "# Page\n", "---\nfile_format: mystnb\n---\n\n```{code-cell} ipython3\n1\n```\n"
@@ -225,7 +225,8 @@ def test_a_part_that_failed_ends_the_build_also_when_no_page_is_read(tmp_path, p
     read, env = reading(tmp_path, {}, **{part: "exit 3"})
     with pytest.raises(SphinxError, match=f"{part}: failed"):
         read.end(None, env)
-    read.live.process.wait(10)
+    for each in read.parts:
+        each.process.wait(10)
 
 
 def test_the_theme_keeps_the_icons_that_pages_show_and_no_others():
