@@ -6,6 +6,7 @@ import json
 import os
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from lib import check
@@ -60,14 +61,12 @@ class Course:
     @property
     def grading(self):
         """The mark of questions and secret: records that carry another one were graded differently."""
-        asked = [[case.plain for case in task.cases] for task in tasks(self.questions, self.secret)]
-        return self._mark([self.assignment, asked])
+        return self._mark([self.assignment, list(_asked(self.questions, self.secret).values())])
 
     @property
     def marks(self):
         """The same of each question by itself: which of them changed since a class was graded."""
-        asked = tasks(self.questions, self.secret)
-        return {task.question.name: self._mark([case.plain for case in task.cases]) for task in asked}
+        return {name: self._mark(plain) for name, plain in _asked(self.questions, self.secret).items()}
 
     def _mark(self, plain):
         message = json.dumps(plain, sort_keys=True).encode()
@@ -78,6 +77,12 @@ class Course:
         """What a results folder says of itself."""
         about = {"format": FORMAT, "assignment": self.assignment, "grading": self.grading}
         return about | {"questions": self.marks}
+
+
+@cache
+def _asked(questions, secret):
+    """Name of a question -> its cases as plain data, where no student is named."""
+    return {task.question.name: [case.plain for case in task.cases] for task in tasks(questions, secret)}
 
 
 def prepare(folder, course):

@@ -3,6 +3,7 @@
 import builtins
 import time
 from dataclasses import dataclass, field
+from functools import cache
 
 from lib import check, exercises
 from lib.check import did_you_mean
@@ -76,9 +77,15 @@ def tasks(questions, secret, student=None):
 
 def _cases(question, secret, student):
     if question.kind == "value":
-        return exercises.cases(question, visible=False)
-    shown = exercises.cases(question) if question.visible else []
+        return _for_all(question, False)
+    shown = _for_all(question, True) if question.visible else ()
     return [*shown, *exercises.cases(question, "hidden", student=student, secret=secret, visible=False)]
+
+
+@cache
+def _for_all(question, visible):
+    """The cases that depend on no student, drawn once for a class."""
+    return tuple(exercises.cases(question, visible=visible))
 
 
 def run(cells, main, errands, jail, seconds=SECONDS):
