@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cached_property
 
 from lib import check
@@ -174,10 +174,9 @@ def changed_fields(value, usual, *without):
     >>> changed_fields(Layout(data=8, tensor=2), None, "tensor")
     {'data': 8}
     """
-    given = asdict(value)
-    known = {f.name: f.default for f in fields(value)} if usual is None else asdict(usual)
-    names = (name for name in given if name not in without and given[name] is not None)
-    return {name: _plain(given[name]) for name in names if given[name] != known[name]}
+    known = {f.name: f.default for f in fields(value)} if usual is None else vars(usual)
+    given = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in without}
+    return {name: _plain(one) for name, one in given.items() if one is not None and one != known[name]}
 
 
 def _framework(profile):
@@ -216,6 +215,8 @@ def _check_devices(run):
 
 def _plain(value):
     """Lists for tuples, so that the form is the same before and after JSON; parts without what they have not."""
+    if is_dataclass(value):
+        value = asdict(value)
     if isinstance(value, dict):
         return {name: _plain(inside) for name, inside in value.items() if inside not in (None, ())}
     return list(map(_plain, value)) if isinstance(value, tuple | list) else value
