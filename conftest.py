@@ -14,6 +14,7 @@ os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")  # no operation i
 
 NEED_JAX = [f"lib/pilot/{name}.py" for name in ("checkpoint", "lower", "mesh", "model", "shards", "step")]
 NEED_JAX += [f"lib/pilot/{name}.py" for name in ("one_batch", "one_device", "one_node", "programs", "rung", "unit")]
+NEED_JAX += ["lib/pilot/small_train.py", "tests/test_pilot_small_runs.py"]
 NEED_JAX += [f"tests/test_pilot_{name}.py" for name in ("checkpoint", "compiled", "faults", "model", "rungs", "step")]
 LEFT_OUT = find_spec("jax") is None and os.environ.get("CI") != "true"  # in a forge they fail
 collect_ignore = NEED_JAX if LEFT_OUT else []

@@ -1,7 +1,6 @@
 """The command `handbook forecast`: an answer, evidence that the ladder takes, exit codes, refusals in one line."""
 
 import json
-import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +9,6 @@ from lib import ladder
 from lib.cli import main
 from lib.description import parse
 from lib.pilot import climb
-from lib.pilot.small_logs import RECORDED
 from lib.scaling import law
 
 RUN = 'tokens = "1.41T"\n[model]\nname = "llama-3-70b"\n[cluster]\naccelerator = "h100"\nn_gpus = 64\n'
@@ -101,22 +99,6 @@ def test_what_cannot_be_answered_is_refused_in_one_line(folder, words, message):
     assert ran.exit_code == 2, ran.output
     assert message in ran.stderr
     assert not (folder / "evidence.json").exists()
-
-
-def test_runs_that_are_made_are_not_made_again_and_can_be_forecast_from(folder):
-    shutil.copytree(RECORDED, folder / "again")
-    ran = CliRunner().invoke(main, ["small-runs", "again"])
-    assert ran.exit_code == 0, ran.output
-    assert [line.rsplit("; ")[1] for line in ran.stdout.splitlines()] == ["is there"] * 15
-    assert told("again", "--json").stdout == told("--json").stdout
-
-
-def test_another_run_of_the_same_name_is_refused(folder):
-    shutil.copytree(RECORDED, folder / "again")
-    first = folder / "again" / "tuning-16-0.02.jsonl"
-    first.write_text(first.read_text().replace('"seed": 0', '"seed": 1'))
-    ran = CliRunner().invoke(main, ["small-runs", "again"])
-    assert (ran.exit_code, "the log of another run" in ran.stderr) == (2, True)
 
 
 def test_without_jax_the_extra_is_named(folder, monkeypatch):

@@ -2,12 +2,15 @@
 
 import json
 import math
+import shutil
 from collections import Counter
 
 import pytest
+from click.testing import CliRunner
 
+from lib.cli import main
 from lib.pilot import small_train, words
-from lib.pilot.small_logs import parse_log, read_logs, table
+from lib.pilot.small_logs import RECORDED, parse_log, read_logs, table
 from lib.pilot.small_runs import RATES, RATIO, TUNED_WIDTH, WIDTHS, SmallRun, transferred
 
 
@@ -100,3 +103,28 @@ def test_a_making_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert len(logs) == len(recorded) == 15
     assert not set(kept) & set(made)
     assert json.loads((tmp_path / made[0]).read_text().splitlines()[0]) == recorded[made[0]].head
+
+
+@pytest.fixture
+def again(tmp_path):
+    """A folder with the recorded runs."""
+    return shutil.copytree(RECORDED, tmp_path / "again")
+
+
+def handbook(*words):
+    return CliRunner().invoke(main, [f"{word}" for word in words])
+
+
+def test_runs_that_are_made_are_not_made_again_and_can_be_forecast_from(again):
+    ran = handbook("small-runs", again)
+    assert ran.exit_code == 0, ran.output
+    assert [line.rsplit("; ")[1] for line in ran.stdout.splitlines()] == ["is there"] * 15
+    quick = ("--resamples", 100, "--json")
+    assert handbook("forecast", again, *quick).stdout == handbook("forecast", *quick).stdout
+
+
+def test_another_run_of_the_same_name_is_refused(again):
+    first = again / "tuning-16-0.02.jsonl"
+    first.write_text(first.read_text().replace('"seed": 0', '"seed": 1'))
+    ran = handbook("small-runs", again)
+    assert (ran.exit_code, "the log of another run" in ran.stderr) == (2, True)
