@@ -98,6 +98,7 @@ def settle(app, config):
     config.autodoc_typehints = "none"
     config.autodoc_member_order = "bysource"
     config.autodoc_preserve_defaults = True
+    config.autodoc_mock_imports = ["jax", "optax", "orbax", "scipy", "matplotlib"]  # no text comes from them
 
 
 def setup(app):
