@@ -153,7 +153,7 @@ def kept_page(browser, book_url):
             kept[path] = open_one(path, beside=next(iter(kept.values()), None), has_touch=True, **options)
         page = kept[path]
         page.bring_to_front()  # a tab behind another one paints next to no frames
-        as_at_a_desk(page)
+        as_opened(page)
         page.faults.clear()
         return page
 
@@ -186,7 +186,7 @@ def turn_to(browser, book_url):
         page = tabs[kind]
         page.evaluate("localStorage.clear(); sessionStorage.clear()")
         page.goto("about:blank")  # an address that differs after its # alone would not be opened anew
-        as_at_a_desk(page)
+        as_opened(page, **options)
         page.faults.clear()
         page.goto(book_url + path)
         return page
@@ -195,10 +195,10 @@ def turn_to(browser, book_url):
         yield turn
 
 
-def as_at_a_desk(page):
+def as_opened(page, viewport=DESK, color_scheme="light", **options):
     """Undo what a test did to the look of a page."""
-    page.emulate_media(media="null", color_scheme="null")  # as the options say
-    page.set_viewport_size(DESK)
+    page.emulate_media(media="null", color_scheme=color_scheme)
+    page.set_viewport_size(viewport)
 
 
 @pytest.fixture

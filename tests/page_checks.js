@@ -3,19 +3,21 @@
 // of parts, for the other rules. What looks alike has one contrast, and what is built alike and shown alike in the same
 // place is judged alike.
 (() => {
-  // The rules of colours, and the texts that each of them looks at once a look is marked.
+  // The rules of colours, and the texts that each of them looks at once a look is marked; and what scrolls, likewise.
   const COLOUR_RULES = {"color-contrast": "[data-look]", "link-in-text-block": "a[href][data-look]"};
+  const MARKED = {...COLOUR_RULES, "scrollable-region-focusable": "[data-scrolls]"};
   const NO_COLOUR = "rgba(0, 0, 0, 0),none,1,none,normal";
   // Parts that may be emptied: no rule asks for their content, without a role. Others that such parts are looked for in.
-  const PART = ["article", "aside", "dd", "div", "dl", "dt", "figure", "footer", "g", "header", "li", "main", "nav"]
-    .concat(["ol", "p", "pre", "section", "td", "ul"]).map((tag) => `${tag}:not([role])`).join();
-  const THROUGH = "article, details, main, section, svg, table, tbody, thead, tr";
+  const PART = ["article", "aside", "dd", "dialog", "div", "dl", "dt", "figcaption", "figure", "footer", "form", "g"]
+    .concat(["header", "li", "main", "nav", "ol", "p", "pre", "section", "td", "tr", "ul"])
+    .map((tag) => `${tag}:not([role])`).join();
+  const THROUGH = "[role=group], article, details, fieldset, main, section, svg, table, tbody, thead";
   // Elements that no rule but those of colours asks for, and that lend their content to the one around them.
   const PLAIN = /^(b|code|defs|em|g|i|m(frac|i|n|o|row|style|sub|subsup|sup|text)|path|rect|span|strong|text|use)$/i;
   const BARE = /^(class|clip-path|d|data-look|fill|height|id|stroke.*|style|transform|width|x|xlink:href|y)$/;
-  // Attributes that no rule reads the value of, only whether there is one; the ids of fields are read by their labels.
+  // Attributes that no rule reads the value of, only whether there is one; the ids of fields and of cells are pointed to.
   const ANY = /^(alttext|clip-path|d|data-.*|fill|height|href|id|stroke.*|style|title|transform|width|x|xlink:href|y)$/;
-  const FIELD = "button, input, meter, output, progress, select, textarea";
+  const POINTED = "button, input, meter, output, progress, select, td, textarea, th";
   const POINTERS = ["aria-controls", "aria-describedby", "aria-details", "aria-labelledby", "aria-owns"];
   const SERIOUS = ["serious", "critical"];
   // Rules that ask every element for what these alone can have.
@@ -25,6 +27,7 @@
   };
 
   const selecting = (rules) => Object.entries(rules).map(([id, selector]) => ({id, selector}));
+  const unmarked = axe._audit.rules.filter(({id}) => id in MARKED).map(({id, selector}) => ({id, selector}));
   axe.configure({noHtml: true, rules: selecting(NARROWED)});
 
   function hash(text) {
@@ -70,26 +73,28 @@
     }
   }
 
+  // As axe-core asks it: what is longer by a line or less is not moved.
+  const scrolls = (element) => element.clientWidth > 0
+    && (element.scrollWidth > element.clientWidth + 13 || element.scrollHeight > element.clientHeight + 13)
+    && /auto|scroll/.test(getComputedStyle(element).overflow);
+
   // How an element is built, as far as rules ask: what it is and whether it is shown, and what kinds of such are in it.
   function formReader() {
     const targets = (value) => value.split(" ").map((id) => document.getElementById(id));
     const text = (elements) => [...elements].map((one) => one?.textContent.trim()).join("|");
-    const scrolls = once((element) => element.clientWidth > 0
-      && (element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight)
-      && /auto|scroll/.test(getComputedStyle(element).overflow));
     const shown = once((element) => element.checkVisibility({visibilityProperty: true}));
     const attribute = (element, {name, value}) => {
       if (POINTERS.includes(name)) return `${name}=${value} ${text(targets(value))}`;
-      const isRead = !ANY.test(name) || !value || value.includes("important") || (name === "id" && element.matches(FIELD));
+      const isRead = !ANY.test(name) || !value || value.includes("important") || (name === "id" && element.matches(POINTED));
       return isRead ? `${name}=${value}` : name;
     };
     const tag = once((element) => [
-      element.tagName, shown(element), scrolls(element),
+      element.tagName, shown(element),
       ...[...element.attributes].filter(({name}) => name !== "data-look").map((one) => attribute(element, one)),
       text(element.labels ?? []), element.hasAttribute("aria-label") ? element.textContent : "",
       element.matches("[accesskey], iframe") && Math.random(), // these are compared with each other: each is new
     ].join());
-    const isPlain = (element) => PLAIN.test(element.tagName) && shown(element) && !scrolls(element)
+    const isPlain = (element) => PLAIN.test(element.tagName) && shown(element)
       && [...element.attributes].every(({name, value}) => BARE.test(name) && !value.includes("important"));
     const form = once((element) => {
       const inside = [...element.childNodes].flatMap((node) =>
@@ -97,29 +102,36 @@
       const kinds = element.tagName === "TR" ? inside : [...new Set(inside)];
       return isPlain(element) ? kinds : [hash(`${tag(element)}>${kinds}`)];
     });
-    return {form, scrolls, tag, targets};
+    return {form, shown, tag, targets};
   }
 
   // Empties the parts whose form is known in their place, or every part when colours alone are looked at, unless there is
-  // a marked text in it or what another element points to. What scrolls is left whole when it is new. Gives what refills.
+  // a marked text in it or what another element points to. Of what scrolls one of a kind is marked and left whole, for the
+  // rule asks whether a key reaches it or what is in it. Gives what refills.
   function empty(seen, found, coloursAlone) {
-    const {form, scrolls, tag, targets} = formReader(), emptied = [], kept = new Set();
+    const {form, shown, tag, targets} = formReader(), emptied = [], kept = new Set();
     const pointed = POINTERS.flatMap((name) => [...document.querySelectorAll(`[${name}]`)].flatMap((element) =>
       targets(element.getAttribute(name))));
-    for (let element of [...document.querySelectorAll("[data-look]"), ...pointed])
-      for (; element; element = element.parentElement) kept.add(element);
     const isNew = (key) => !seen.has(key) && (seen.add(key), found.push(key));
+    const hasKeys = (element) => element.tabIndex >= 0 && shown(element) && !element.matches(":disabled, [inert] *");
+    const scrolling = coloursAlone ? [] : [...document.body.querySelectorAll("*")].filter((element) => scrolls(element)
+      && isNew(hash(["scrolls", element.tagName, element.className, element.role, element.tabIndex,
+        [...element.querySelectorAll("*")].some(hasKeys)].join())));
+    for (let element of [...document.querySelectorAll("[data-look]"), ...pointed, ...scrolling])
+      for (; element; element = element.parentElement) kept.add(element);
     const lookIn = (element, place) => {
       for (const child of [...element.children]) {
+        if (scrolling.includes(child)) continue;
         const part = child.matches(PART), isBare = coloursAlone || form(child).every((kind) => kind === "text");
         const isKnown = part && (isBare || !isNew(hash(`${place}>${form(child)}`)));
         if (isKnown && !kept.has(child)) emptied.push([child, [...child.childNodes]]);
-        else if (part ? isKnown || !scrolls(child) : child.matches(THROUGH))
-          lookIn(child, coloursAlone || hash(`${place}>${tag(child)}`));
+        else if (part || child.matches(THROUGH))
+          lookIn(child, coloursAlone || hash(`${place}>${child.tagName === "TABLE" ? form(child) : tag(child)}`));
       }
     };
     lookIn(document.body, "");
     for (const [element] of emptied) element.replaceChildren();
+    for (const element of scrolling) element.setAttribute("data-scrolls", "");
     return () => emptied.forEach(([element, nodes]) => element.replaceChildren(...nodes));
   }
 
@@ -167,13 +179,15 @@
     const isAsBefore = !found.length;
     if (isAsBefore && coloursAlone) return [[], []];
     const refill = empty(seen, found, coloursAlone);
-    axe.configure({rules: selecting(COLOUR_RULES)});
+    axe.configure({rules: selecting(MARKED)});
     try {
       const options = coloursAlone ? {runOnly: Object.keys(COLOUR_RULES)} : {};
       return [await told("html", options, isAsBefore ? Object.keys(COLOUR_RULES) : []), found];
     } finally {
       refill();
-      for (const element of document.querySelectorAll("[data-look]")) element.removeAttribute("data-look");
+      axe.configure({rules: unmarked});
+      for (const mark of ["data-look", "data-scrolls"])
+        for (const element of document.querySelectorAll(`[${mark}]`)) element.removeAttribute(mark);
     }
   };
 })();

@@ -19,6 +19,8 @@ from tests.page_whatif import CATALOGUE, SECTIONS
 
 # Of texts that look alike and of parts that are built alike one is checked in all of the book; on these pages all are.
 TEXT_BY_TEXT = ("book/errata.html", "notebooks/worked_example.html")
+# As each page is opened: it has most of its looks there, so that few are new where it is widened.
+DARK_PHONE = {"viewport": PHONE, "color_scheme": "dark"}
 
 
 @pytest.fixture(scope="module")
@@ -29,19 +31,19 @@ def known():
 
 @pytest.mark.parametrize("path", pages())
 def test_a_page_is_quiet_accessible_and_fits_a_phone(turn_to, known, path):
-    page = turn_to(path)
+    page = turn_to(path, **DARK_PHONE)
     load_axe(page)
     page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
-    assert page.evaluate("document.documentElement.dataset.theme") == "light"
-    found = {"every text": findings(page) if path in TEXT_BY_TEXT else []}
-    found["light"] = in_what_is_new(findings_of_new, page, known)
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-    found["dark"] = in_what_is_new(findings_of_colours, page, known)
-    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     page.wait_for_function(SCROLLS_BY_KEY, polling=100)
-    found["too small"], found["too wide"] = too_small(page), too_wide(page)
+    found = {"too small": too_small(page), "too wide": too_wide(page)}
     found["phone"] = in_what_is_new(findings_of_new, page, known)
+    page.set_viewport_size(DESK)
+    found["dark"] = in_what_is_new(findings_of_colours, page, known)
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    found["every text"] = findings(page) if path in TEXT_BY_TEXT else []
+    found["light"] = in_what_is_new(findings_of_new, page, known)
     assert {where: faults for where, faults in found.items() if faults} == {}
     assert page.faults == []
 
@@ -105,6 +107,21 @@ FAULTS = [
         "<table><tr><th id='e'>e<tr><td headers='e'>e</table>",
         "<table><tr><th id='e'>e<tr><td headers='b'>e</table>",
     ),
+    (
+        "td-headers-attr",
+        "<table><tr><th id='f'>f<tr><td headers='f'>f<tr><td headers='f'>f</table>",
+        "<table><tr><th id='f'>f<tr><td headers='f'>f<tr><td headers='b'>f</table>",
+    ),
+    (
+        "td-headers-attr",
+        "<table><tr><th id='g'>g<tr><td headers='g'>g</table>",
+        "<table><tr><th id='b'>g<tr><td headers='g'>g</table>",
+    ),
+    (
+        "label",
+        "<fieldset><p><label for='h'>h</label><input id='h'></p></fieldset>",
+        "<fieldset><p><label>h</label><input id='h'></p></fieldset>",
+    ),
     ("avoid-inline-spacing", "<p style='letter-spacing: 0'>a</p>", "<p style='letter-spacing: 0 !important'>a</p>"),
     ("accesskeys", "<p><b accesskey='a'>a</b></p>", "<p><b accesskey='a'>a</b></p><p><b accesskey='a'>a</b></p>"),
     ("valid-lang", "<p><b lang='en'>a</b></p>", "<p><b lang='xy'>a</b></p>"),
@@ -125,6 +142,16 @@ FAULTS_OF_A_PHONE = [
         f"<pre style='overflow: auto' tabindex='0'>{LONG}</pre>",
         f"<pre style='overflow: auto'>{LONG}</pre>",
     ),
+    (
+        "scrollable-region-focusable",
+        f"<div role='group' aria-label='a' style='overflow: auto; white-space: nowrap' tabindex='0'>{LONG}</div>",
+        f"<div role='group' aria-label='b' style='overflow: auto; white-space: nowrap'>{LONG}</div>",
+    ),
+    (
+        "scrollable-region-focusable",
+        f"<div style='overflow: auto; white-space: nowrap'>{LONG}<a href='#'>a</a></div>",
+        f"<div style='overflow: auto; white-space: nowrap'>{LONG}<a href='#' hidden>a</a></div>",
+    ),
 ]
 
 
@@ -138,8 +165,7 @@ def rules_of(found):
 
 
 def test_each_fault_is_found_by_its_rule_beside_what_is_known(turn_to):
-    page = turn_to("search.html")
-    page.emulate_media(color_scheme="dark")
+    page = turn_to("search.html", **DARK_PHONE)
     load_axe(page)
     page.evaluate("document.querySelector('#main-content').insertAdjacentHTML('beforeend', '<div id=faults></div>')")
     known = set()
@@ -154,13 +180,14 @@ def test_each_fault_is_found_by_its_rule_beside_what_is_known(turn_to):
             assert rules_of(findings_of_new(page, known)) == {rule}, fault
             if rule in COLOUR_RULES:
                 assert rules_of(findings_of_colours(page, known)) == {rule}, fault
+                assert rules_of([findings(page, "#faults")]) == {rule}, fault
     page.set_viewport_size(DESK)
     put(page, "".join(fault for _, _, fault in FAULTS_OF_A_PHONE))
     assert findings_of_new(page, known)[0] == []
 
 
 def test_a_request_to_outside_is_seen_and_comes_to_nothing(turn_to):
-    page = turn_to("search.html")
+    page = turn_to("search.html", **DARK_PHONE)
     with page.expect_event("requestfailed") as failed:
         assert page.evaluate("fetch('https://example.org/').then(() => 'answered', () => 'refused')") == "refused"
     assert failed.value.failure == "net::ERR_NAME_NOT_RESOLVED"
