@@ -36,27 +36,6 @@ def root():
     return ROOT
 
 
-@pytest.fixture(scope="module")
-def compile_once():
-    """JAX's programs that are the same to the letter are compiled once in a module.
-
-    JAX's own cache would not do: eight devices that run programs which it read back may wait for each other for ever.
-    """
-    import jax  # where it is missing, the tests that want this are left out
-
-    right, known = jax.stages.Lowered.compile, {}
-
-    def once(lowered):
-        text = lowered.as_text()
-        if text not in known:
-            known[text] = right(lowered)
-        return known[text]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jax.stages.Lowered, "compile", once)
-        yield
-
-
 @pytest.fixture(scope="session")
 def node():
     """The path of Node."""

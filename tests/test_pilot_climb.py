@@ -22,6 +22,7 @@ from lib.pilot import climb
 from lib.pilot.pilot import scale_down
 
 RUN = parse('tokens = "1T"\n[model]\nname = "llama-3-8b"\n[cluster]\naccelerator = "h100"\nn_gpus = 64\n')
+GPT = parse('layout.seq_len = 1024\ntokens = "1T"\nmodel.name = "gpt-2"\ncluster = { accelerator = "h100", n_gpus = 8}')
 BAD = {2: {"one_batch_loss": 2.0, "one_batch_steps": 300.0}}
 
 
@@ -282,7 +283,7 @@ def test_a_rung_ends_when_the_process_that_asked_is_gone(tmp_path):
 def really(tmp_path_factory):
     """The command stopped by Ctrl-C as its rung starts, and called again, here: (folder, both results)."""
     folder = tmp_path_factory.mktemp("climb")
-    write(str(folder / "run.toml"), RUN)
+    write(str(folder / "run.toml"), GPT)
     words = [sys.executable, "-P", "-c", "from lib.cli import main; main()", "pilot", "run.toml", "--rungs", "1"]
     env = os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}
     piped = {"cwd": folder, "env": env, "text": True, "stderr": subprocess.PIPE, "stdout": subprocess.PIPE}

@@ -1,7 +1,6 @@
 """The ladder's first four rungs pass a sound pilot, and each planted fault fails on the rung that should catch it.
 
-Programs that a fault does not touch are those of the sound pilot; others that are the same to the letter are compiled
-once.
+Seeds share their programs; those that a fault does not touch are the sound pilot's.
 """
 
 import gc
@@ -10,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from multiprocessing import get_context
 
+import jax
 import numpy as np
 import pytest
 
@@ -18,13 +18,12 @@ from lib.ladder import Evidence, Piece, evaluate
 from lib.pilot import model, one_batch, one_device, one_node, rung, unit
 from lib.pilot.faults import FAULTS, planted
 from lib.pilot.pilot import scale_down
-from lib.pilot.programs import Programs
+from lib.pilot.programs import Programs, words
 
 # Tied, with rotary positions and grouped keys.
 RUN = parse('tokens = "1T"\n[model]\nname = "llama-3.2-1b"\n[cluster]\naccelerator = "h100"\nn_gpus = 8')
 SMALL = {"n_layers": 1, "d_model": 32, "head_dim": 4, "d_ff": 64, "embedding_width": 32}
 SEEDS = (0, 1, 2)
-pytestmark = pytest.mark.usefixtures("compile_once")
 LOOKED_AT = {"batches_inspected": 1.0}  # by a person
 
 
@@ -51,7 +50,7 @@ def climb(*found):
 
 @pytest.fixture(scope="module")
 def low():
-    """The programs of rungs 1 to 3 while every fault of rung 4 is planted, and what they measure then."""
+    """Rungs 1 to 3 while every fault of rung 4 is planted: programs, what is measured by seed, what rung 3 says."""
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(one_device, "_SIDES", (256,))
@@ -59,9 +58,10 @@ def low():
         for fault in FAULTS.values():
             if fault.rung == 4:
                 stack.enter_context(planted(fault.name))
-        programs = Programs(small())
-        found = [measured(rung.measure, programs) for rung in (unit, one_batch, one_device)]
-        return programs, [*enumerate(found, 1), (3, LOOKED_AT)]
+        programs, said = Programs(small()), []
+        third = one_device.measure(small(), said.append, programs)
+        of = {seed: [measured(rung.measure, programs, seed=seed) for rung in (unit, one_batch)] for seed in SEEDS}
+        return programs, {seed: [*enumerate([*two, third], 1), (3, LOOKED_AT)] for seed, two in of.items()}, said
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def right(low):
 
 @pytest.fixture(scope="module")
 def below(low):
-    return low[1]
+    return low[1][0]
 
 
 @pytest.fixture(scope="module")
@@ -90,19 +90,41 @@ def sharing(right, *names):
     return faulty
 
 
+def resumed(right, half):
+    folder, second = half
+    return one_node.differences(second, one_node.second_half(small(), folder, right))
+
+
 @pytest.fixture(scope="module")
-def sound(right):
+def sound(right, half):
     """What rung 4 measures of a sound pilot, by seed."""
-    return {seed: measured(one_node.measure, right, seed=seed) for seed in SEEDS}
+    first = measured(one_node.shared, right) | resumed(right, half)
+    return {0: first} | {seed: measured(one_node.measure, right, seed=seed) for seed in SEEDS[1:]}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_sound_pilot_passes_four_rungs(below, sound, seed):
-    found = climb(*below, (4, sound[seed]))
+def test_a_sound_pilot_passes_four_rungs(low, sound, seed):
+    found = climb(*low[1][seed], (4, sound[seed]))
     assert found.highest == 4, found.next.failures
     exact = {"resumed_loss_difference": 0.0, "resumed_data_difference": 0.0}
     assert exact.items() <= sound[seed].items()
     assert all(value < 2e-6 for name, value in sound[seed].items() if name.endswith("_difference"))
+    assert 0 < dict(low[1][seed])[1]["gradient_error"] < 1e-5
+
+
+def test_a_step_costs_what_is_counted_and_a_person_is_still_to_look(below):
+    found = climb(*below[:3])
+    assert dict(below[:3])[3]["flops_difference"] == 0
+    assert found.next.words == "not passed: not measured: batches_inspected"
+    assert climb(*below[2:]).verdicts[2].words == "not passed: unit is not, below it"
+
+
+def test_a_compilers_bytes_are_never_called_measured(low):
+    _, found, said = low
+    measured = dict(found[0][:3])[3]
+    assert measured["compiler_bytes"] > 0
+    assert "device_bytes" not in measured
+    assert any("by the compiler's word, not measured" in line for line in said)
 
 
 CAUGHT_BY_RUNG_1 = {  # and the programs that a fault does not touch
@@ -121,6 +143,12 @@ def test_rung_1_catches(below, right, name):
     assert {one.threshold.name for one in found.next.failures} == failures
 
 
+def test_a_mask_that_lets_one_word_through_leaks(right, monkeypatch):
+    seen, faulty, params = model._seen, sharing(right, "start"), right.start(jax.random.key(0)).weights
+    monkeypatch.setattr(model, "_seen", lambda *args: seen(*args) | (seen(*args).T & (jax.numpy.arange(16) == 9)))
+    assert unit._leak(small(), params, words(small()), faulty.scores) > 1e-4
+
+
 def test_rung_2_and_none_below_it_catches_a_learning_rate_a_hundred_times_too_high(below, right):
     with planted("learning-rate-x100"):
         programs = sharing(right, "start", "scores", "loss", "gradients")
@@ -132,11 +160,6 @@ def test_rung_2_and_none_below_it_catches_a_learning_rate_a_hundred_times_too_hi
 def over(layout):
     """A layout whose exchanges are written out; on one device they have no part."""
     return lambda right, _: measured(one_node.shared, sharing(right, "start", "step"), [layout])
-
-
-def resumed(right, half):
-    folder, second = half
-    return one_node.differences(second, one_node.second_half(small(), folder, right))
 
 
 CAUGHT = {
@@ -157,11 +180,11 @@ def test_rung_4_and_none_below_it_catches(below, sound, right, half, name):
 
 
 def test_another_process_goes_on_from_a_checkpoint_to_the_bit(half):
-    folder, (losses, words) = half
+    folder, (losses, seen) = half
     with ProcessPoolExecutor(1, get_context("spawn"), gc.disable) as other:
         again, read = other.submit(go_on, folder).result(timeout=120)
     np.testing.assert_array_equal(again, losses)
-    np.testing.assert_array_equal(read, words)
+    np.testing.assert_array_equal(read, seen)
 
 
 def test_nothing_is_left_of_a_fault_that_was_planted():

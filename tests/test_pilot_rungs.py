@@ -1,63 +1,24 @@
-"""Rungs 1 to 3 on a sound pilot: they pass with three seeds, and what they measure moves when the model is wrong.
-
-Seeds share their programs.
-"""
+"""Rungs 1 to 3: what they measure of a pilot moves when something is wrong; a sound one passes in test_pilot_faults."""
 
 from dataclasses import replace
 
 import jax
 import numpy as np
-import pytest
 
 from lib.description import parse
-from lib.ladder import Evidence, Piece, evaluate
-from lib.pilot import model, one_batch, one_device, unit
+from lib.pilot import model, one_device, unit
 from lib.pilot.pilot import scale_down
-from lib.pilot.programs import Programs
 
 RUN = parse(
     'tokens = "1T"\n[model]\nname = "gpt-2"\n[cluster]\naccelerator = "h100"\nn_gpus = 8\n[layout]\nseq_len = 1024'
 )
 SMALL = {"n_layers": 1, "d_model": 32, "head_dim": 4, "d_ff": 64, "embedding_width": 32}
-SEEDS = (0, 1, 2)
 
 
-def pilot(seed=0, **changed):
+def pilot():
     """A pilot of GPT-2 (tied, learned positions, biases), smaller still."""
-    whole = scale_down(RUN, seed)
-    return replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16, learning_rate=1e-2, **changed)
-
-
-def verdict(rung, measured):
-    made = {"what": "a test", "run_digest": RUN.digest, "time": "2026-11-30T00:00:00+00:00"}
-    return evaluate(RUN, Evidence(run=RUN.plain, pieces=(Piece(rung=rung, measured=measured, **made),))).verdicts[
-        rung - 1
-    ]
-
-
-@pytest.fixture(scope="module")
-def programs():
-    return Programs(pilot())
-
-
-@pytest.fixture(scope="module")
-def measured(programs):
-    """What rung 1 measures of each seed."""
-    return {seed: unit.measure(pilot(seed), lambda line: None, programs) for seed in SEEDS}
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_sound_model_passes_the_unit_rung(measured, seed):
-    found = verdict(1, measured[seed])
-    assert found.passed, found.failures
-    assert 0 < measured[seed]["gradient_error"] < 1e-5
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_sound_model_learns_one_batch(programs, seed):
-    found = verdict(2, one_batch.measure(pilot(seed), lambda line: None, programs))
-    assert not found.failures
-    assert not found.missing
+    whole = scale_down(RUN)
+    return replace(whole, shape=replace(whole.shape, **SMALL), seq_len=16)
 
 
 def test_parameters_and_shapes_that_are_not_the_descriptions_are_counted():
@@ -69,15 +30,6 @@ def test_parameters_and_shapes_that_are_not_the_descriptions_are_counted():
     assert unit._parameters(wider, params) == wider.shape.n_params - small.shape.n_params
     assert unit._shapes(small, params, batch) == 0
     assert unit._shapes(wider, params, batch) == 3  # up, its bias, down
-
-
-def test_a_mask_that_lets_one_word_through_leaks(programs, monkeypatch):
-    small, params = pilot(), programs.start(jax.random.key(0)).weights
-    faulty = Programs(small)
-    faulty.start = programs.start
-    seen = model._seen
-    monkeypatch.setattr(model, "_seen", lambda *args: seen(*args) | (seen(*args).T & (jax.numpy.arange(16) == 9)))
-    assert unit._leak(small, params, unit.words(small), faulty.scores) > 1e-4
 
 
 def wrong_slope(leaves):
@@ -127,28 +79,3 @@ def test_words_that_are_not_the_text_or_not_the_next_ones_are_counted():
     other = tokens.copy()
     other[3, 5] = (other[3, 5] + 1) % 64
     assert one_device.decoded_differences(pilot(), other, targets) == 2  # the word, and it is not what came next
-
-
-@pytest.fixture(scope="module")
-def on_a_device(programs):
-    """What rung 3 measures, and what it says on the way."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(one_device, "_SIDES", (256,))
-        patch.setattr(one_device, "_TIMED", 3)
-        said = []
-        return one_device.measure(pilot(), said.append, programs), said
-
-
-def test_a_step_costs_what_is_counted_and_a_person_is_still_to_look(on_a_device):
-    found = verdict(3, on_a_device[0])
-    assert on_a_device[0]["flops_difference"] == 0
-    assert not found.failures
-    assert [one.threshold.name for one in found.missing] == ["batches_inspected"]
-    assert verdict(3, on_a_device[0] | {"batches_inspected": 1.0}).words == "not passed: unit is not, below it"
-
-
-def test_a_compilers_bytes_are_never_called_measured(on_a_device):
-    measured, said = on_a_device
-    assert measured["compiler_bytes"] > 0
-    assert "device_bytes" not in measured
-    assert any("by the compiler's word, not measured" in line for line in said)
