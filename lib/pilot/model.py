@@ -146,11 +146,8 @@ def output_table(outside):
     Args:
         outside: parameters outside the layers.
 
-    >>> from lib.architecture import Transformer
-    >>> shape = Transformer(n_layers=2, d_model=64, n_heads=4, d_ff=192, vocab_size=1000, tied=True)
-    >>> outside = jax.jit(initialise, static_argnums=0)(shape, jax.random.key(0))["outside"]
-    >>> output_table(outside) is outside["table"]
-    True
+    >>> output_table({"table": "reads", "head": "writes"}), output_table({"table": "reads and writes"})
+    ('writes', 'reads and writes')
     """
     return outside.get("head", outside["table"])
 
