@@ -14,17 +14,25 @@ from lib.pilot.lower import facts
 
 LLAMA = model("llama-3-70b")
 SMALL = Transformer(n_layers=3, d_model=64, n_heads=8, n_kv_heads=2, d_ff=192, vocab_size=1000)
-# A vocabulary of 1,001 is padded to 1,002 rows; a key bias of 8 numbers cannot be cut over 3 data ranks after tensor 2.
-ODD = replace(SMALL, vocab_size=1001, d_model=66, embedding_width=66, head_dim=8, qkv_bias=True, norm="layer")
+# 1,001 words are padded to 1,002 rows; 2 tensor ranks share a key head, whose bias of 8 no 3 data ranks can cut.
+ODD = {"n_kv_heads": 1, "vocab_size": 1001, "d_model": 66, "embedding_width": 66, "head_dim": 8, "qkv_bias": True}
+ODD = replace(SMALL, norm="layer", **ODD)
 CASES = {
     "whole Llama 3 70B, ZeRO 1": (
         LLAMA,
         Layout(data=8, tensor=8, zero_stage=1, sequence_parallel=True, seq_len=8192),
         "bf16, fp32 gradients",
     ),
-    "key heads shared, ZeRO 2": (SMALL, Layout(data=2, tensor=4, zero_stage=2, micro_batch=3, seq_len=32), "bf16"),
-    "sides that do not divide": (ODD, Layout(data=3, tensor=2, zero_stage=3, seq_len=32), "fp32, bf16 compute"),
-    "one device": (replace(SMALL, tied=True), Layout(seq_len=64, micro_batch=2), "fp32"),
+    "key heads shared, sides that do not divide, ZeRO 2": (
+        ODD,
+        Layout(data=3, tensor=2, zero_stage=2, micro_batch=3, seq_len=32),
+        "fp32, bf16 compute",
+    ),
+    "one device, no gate": (
+        replace(SMALL, tied=True, gated=False, learned_positions=64),
+        Layout(seq_len=64, micro_batch=2),
+        "bf16",
+    ),
 }
 
 
