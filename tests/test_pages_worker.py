@@ -1,29 +1,84 @@
-"""The worker of a page: fetched ahead, stuck, missing a file."""
+"""The worker of a page: fetched ahead, slow, stuck, missing a file."""
 
-import json
 from functools import partial
 
 import pytest
 
-from tests.page_whatif import STATE
+from tests.page_whatif import FIRST, STATE, numbers_of
 
 SILENT = "onmessage = () => {}"
 IS_STARTING = "id => document.querySelector(`#${id} .what-if-loading`)"
-IS_ASKED = "id => document.querySelector(`#${id} .what-if-answer`).getAttribute('aria-busy') === 'true'"
+IS_ASKED = """id => document.querySelector(`#${id} .what-if-answer[aria-busy=true]`) &&
+  !document.querySelector(`#${id} progress`)"""
 DEAF = "onmessage = ({data}) => data.type === 'boot' && postMessage({type: 'ready'})"
 PLAIN = """onmessage = ({data: {type, question}}) =>
   postMessage(type === "boot" ? {type: "ready"} : {type: "refused", question, message: "no, thanks", control: null})"""
 WORKER = "**/worker-*.js"
+FETCHED = "id => document.querySelector(`#${id} progress`).value > 1e6"
+# Fulfilled once the page's own observers, which are older, have been told as well.
+IN_SIGHT = """form => new Promise((seen) =>
+  new IntersectionObserver(([{isIntersecting}]) => isIntersecting && seen()).observe(form))"""
+COUNT_WORKERS = """window.hired = 0;
+const Right = Worker;
+window.Worker = class extends Right {
+  constructor(...all) {
+    super(...all);
+    hired++;
+  }
+};"""
+SAVE_DATA = "Object.defineProperty(navigator, 'connection', {value: {saveData: true}});"
 
 
-def send(script, route):
-    route.fulfill(body=script, content_type="text/javascript")
+def prepare(page, script):
+    page.clock.install()
+    page.add_init_script(script)
 
 
-def test_a_stuck_worker_is_ended_with_a_message_and_the_next_touch_tries_a_fresh_one(first):
-    page, ident, (number, *_) = first(prepare=lambda page: page.clock.install())
+def workers_once_in_sight(page, ident):
+    """How many workers a page has made when its first what-if was in sight for longer than it waits."""
+    form = page.locator(f"#{ident} form")
+    form.scroll_into_view_if_needed()
+    form.evaluate(IN_SIGHT)
+    page.clock.run_for(5000)
+    return page.evaluate("hired")
+
+
+@pytest.fixture(scope="module")
+def saver(turn_to):
+    """The first what-if in a browser that saves data, whose clock stands still: (page, its id, a slider)."""
+    page = turn_to(FIRST[1], prepare=partial(prepare, script=COUNT_WORKERS + SAVE_DATA))
+    page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # no limit strikes, however slow the machine is
+    ident = f"what-if-{FIRST[0]}"
+    return page, ident, page.locator(f"#{ident} input[data-for={numbers_of(FIRST[0])[0].name}]")
+
+
+def test_the_runtime_is_fetched_ahead(first):
+    page, ident, _ = first(prepare=partial(prepare, script=COUNT_WORKERS))
+    with page.expect_request(WORKER):
+        assert workers_once_in_sight(page, ident) == 1
+    assert page.locator(f"#{ident} progress").count() == 0
+
+
+def test_a_browser_that_saves_data_fetches_nothing_ahead(saver):
+    page, ident, _ = saver
+    assert workers_once_in_sight(page, ident) == 0
+
+
+def test_the_first_touch_shows_how_much_is_fetched(saver):
+    page, ident, slider = saver
+    page.route("**/lib-*", lambda route: None)  # never comes
+    slider.press("ArrowRight")
+    bar = page.locator(f"#{ident} progress")
+    bar.wait_for()
+    assert "MB" in page.evaluate(STATE, ident)["message"]
+    page.wait_for_function(FETCHED, arg=ident)
+    assert bar.evaluate("bar => bar.value < bar.max")
+
+
+def test_a_stuck_worker_is_ended_with_a_message_and_the_next_touch_tries_a_fresh_one(saver):
+    page, ident, slider = saver
+    page.clock.fast_forward(31_000)  # ends the one above
     before = page.evaluate(STATE, ident)
-    slider = page.locator(f"#{ident} input[data-for={number.name}]")
     for script, waits, seconds, said in (
         (SILENT, IS_STARTING, 31, "Nothing more came"),
         (DEAF, IS_ASKED, 11, "No answer"),
@@ -46,37 +101,5 @@ def test_a_stuck_worker_is_ended_with_a_message_and_the_next_touch_tries_a_fresh
     page.locator(f"#{ident} .what-if-refused:has-text('no, thanks')").wait_for()
 
 
-@pytest.mark.parametrize("saves_data", [False, True])
-def test_the_runtime_is_fetched_ahead_unless_the_browser_saves_data(first, saves_data):
-    script = f"Object.defineProperty(navigator, 'connection', {{value: {{saveData: {json.dumps(saves_data)}}}}})"
-    asked = []
-
-    def prepare(page):
-        page.clock.install()
-        page.add_init_script(script)
-        page.on("request", lambda request: "worker-" in request.url and asked.append(request.url))
-
-    page, ident, _ = first(prepare=prepare)
-    page.locator(f"#{ident} form").scroll_into_view_if_needed()
-    for _ in range(20 if saves_data else 200):  # the page sees what is in view in its own time, the clock is ours
-        page.clock.run_for(1000)
-        page.wait_for_timeout(100)
-        if asked:
-            break
-    assert bool(asked) is not saves_data
-    assert page.locator(f"#{ident} progress").count() == 0
-
-
-def test_the_first_touch_shows_how_much_is_fetched(first):
-    def slowly(page):
-        page.clock.install()
-        page.route("**/lib-*", lambda route: None)  # never comes
-
-    page, ident, (number, *_) = first(prepare=slowly)
-    page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # no limit strikes, however slow the machine is
-    page.locator(f"#{ident} input[data-for={number.name}]").press("ArrowRight")
-    bar = page.locator(f"#{ident} progress")
-    bar.wait_for()
-    assert "MB" in page.evaluate(STATE, ident)["message"]
-    page.wait_for_function("id => document.querySelector(`#${id} progress`).value > 1e6", arg=ident)
-    assert bar.evaluate("bar => bar.value < bar.max")
+def send(script, route):
+    route.fulfill(body=script, content_type="text/javascript")
