@@ -20,8 +20,12 @@ RIGHT = "def train_flops(n_params, n_tokens):\n    return 6.0 * n_params * n_tok
 SLIP = "def train_flops(n_params, n_tokens):\n    print('halfway')\n    return n_params * n_tokens\n"
 ENDLESS = "def train_flops(n_params, n_tokens):\n    while True:\n        pass\n"
 KEPT = "JSON.parse(localStorage.getItem('handbook-exercises'))"
-
-
+# A worker that finds every solution good.
+WORKER = "**/worker-*.js"
+FRESH = """onmessage = ({data: {type, question}}) => {
+  if (type === "boot") postMessage({type: "ready"});
+  if (type === "try") postMessage({type: "judged", question, summary: "6 of 6, as good as new", ok: true});
+};"""
 # A page whose clock runs ahead by the time that a call of a solution may take.
 LIMIT_AT_ONCE = """() => {
   const right = setTimeout;
@@ -109,14 +113,6 @@ def test_code_that_patches_the_library_is_told_so_and_harms_no_what_if(desk):
     assert_as_lib(desk.evaluate(STATE, ident), "days-and-mfu")
 
 
-def test_an_endless_loop_is_stopped_and_the_page_goes_on(desk):
-    desk.evaluate(LIMIT_AT_ONCE)
-    assert "never end" in run(desk, ENDLESS, "Stopped after")
-    desk.evaluate("asBefore()")
-    desk.locator(f"{ASKED} summary:has-text('Hint')").click()
-    assert "6 of 6" in run(desk, RIGHT, "6 of 6")
-
-
 def test_starting_again_brings_back_the_stub_and_forgets(desk):
     write(desk, RIGHT)
     desk.locator(f"{ASKED} .exercise-reset").click()
@@ -142,14 +138,31 @@ def test_the_editor_is_readable_on_a_phone_in_light_and_dark(desk):
         assert findings(desk, ASKED) == [], scheme
 
 
-# The last at the desk: whoever touches a control of a page that is opened anew starts Python anew.
-def test_a_solution_is_kept_and_ticked_in_the_contents(desk):
+def test_a_solution_is_told_so_and_ticked_in_the_contents(desk):
     assert "6 of 6" in run(desk, RIGHT, "6 of 6")
     desk.wait_for_function(f"{KEPT}.code.train_flops?.includes('6.0') && {KEPT}.solved.includes('train_flops')")
     assert "1/7" in desk.locator(".bd-sidebar-primary .exercise-tick").first.inner_text()
+
+
+# The page's next worker is one without Python: its start would tell what the first one's has told.
+def test_an_endless_loop_is_stopped_and_the_page_goes_on(desk):
+    desk.evaluate(LIMIT_AT_ONCE)
+    assert "never end" in run(desk, ENDLESS, "Stopped after")
+    desk.evaluate("asBefore()")
+    desk.route(WORKER, lambda route: route.fulfill(body=FRESH, content_type="text/javascript"))
+    desk.locator(f"{ASKED} summary:has-text('Hint')").click()
+    run(desk, RIGHT, "as good as new")
+    desk.unroute(WORKER)
+
+
+# The last at the desk: whoever touches a control of a page that is opened anew starts Python anew.
+def test_a_solution_is_kept(desk):
+    run(desk, RIGHT, "6 of 6")
+    desk.wait_for_function(f"{KEPT}.code.train_flops?.includes('6.0')")
     desk.reload()
     assert desk.locator(f"{ASKED} textarea").input_value() == RIGHT
     assert "exercise-solved" in desk.locator(ASKED).get_attribute("class")
+    assert "1/7" in desk.locator(".bd-sidebar-primary .exercise-tick").first.inner_text()
 
 
 # What else is damaged the tests of saved.js tell.
