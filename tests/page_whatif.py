@@ -42,10 +42,12 @@ STATE = """id => {
 }"""
 
 # Moves made in the page, one after another, as [control, how, value]; what it shows after each.
-# Nothing is painted meanwhile: no word and no number hangs on it, and every frame would be a third of a move.
+# Nothing is painted meanwhile, frames or charts: no word and no number hangs on it, and it would be half of a move.
 DRIVE = f"""async ([id, moves]) => {{
   const settled = {SETTLED}, state = {STATE}, shown = [], cell = document.getElementById(id).closest(".cell");
+  const plot = cell.querySelector(".what-if-plot");
   cell.style.contentVisibility = "hidden";
+  plot.style.display = "none";
   for (const [control, how, value] of moves) {{
     const slider = document.querySelector(`#${{id}} input[data-for=${{control}}]`);
     const field = how === "step" ? slider : document.getElementById(`${{id}}-${{control}}`);
@@ -55,7 +57,7 @@ DRIVE = f"""async ([id, moves]) => {{
     await settled(id);
     shown.push(state(id));
   }}
-  cell.style.contentVisibility = "";
+  cell.style.contentVisibility = plot.style.display = "";
   return shown;
 }}"""
 

@@ -1,11 +1,12 @@
 """Every control of every what-if, moved in a real browser, with a desk's and a phone's size: the numbers of `lib`."""
 
+import json
 import re
 
 import pytest
 
 from lib.whatif import catalogue
-from tests.page_checks import HTML, PHONE
+from tests.page_checks import HTML, PHONE, too_wide
 from tests.page_whatif import (
     ANSWERED,
     CELL,
@@ -17,6 +18,8 @@ from tests.page_whatif import (
     answer_or_refusal,
     assert_as_lib,
     numbers_of,
+    press,
+    reset,
     show_alone,
     type_text,
     unfold,
@@ -44,6 +47,12 @@ TAGS = (
     '<p>1 <i id="&lt;">3 &amp;</i></p><p>5</p>',
 )
 NAMES = [name for name, _ in SECTIONS]
+KINDS = {
+    f"{number.scale}, {'whole' if number.whole else 'any'}": (name, number)
+    for name in NAMES
+    for number in numbers_of(name)
+    if number in catalogue.find(name).asked
+}
 FOLDING = [name for name in NAMES if catalogue.find(name).folded]
 RUNTIME = re.compile(r"<[^>]*/live/[^>]*>")
 # Where a finger reaches a slider; once it is answered for, where that slider and the answer's title are.
@@ -62,6 +71,7 @@ SEEN = f"""async ([id, control]) => {{
 }}"""
 # On a page that becomes a phone's, the theme's list of chapters slides away over the sliders.
 AT_REST = "async () => void (await Promise.allSettled(document.getAnimations().map((one) => one.finished)))"
+TO_THE_END = 1000  # steps: a slider has some 200
 IS_OPEN = "name => document.querySelector(`#what-if-${name} .what-if-more`).open"
 
 
@@ -107,15 +117,23 @@ def test_every_move_in_the_page_gives_the_numbers_of_lib(together, name):
     for shown in together.evaluate(DRIVE, [ident, moves]):
         assert_as_lib(shown, name)
     assert len(moves) >= 3 * len(controls)
+    assert "could not be drawn" not in together.locator(f"#{ident} .what-if-plot").text_content()
     assert together.faults == []
 
 
 def moves_of(control):
     """Ways to move one control, as a page hears of them, the last back to the start: options, or steps and texts."""
     if hasattr(control, "options"):
-        return [("option", option) for option in (*control.options[:4], control.start)]
-    texts = [("text", control.write(value)) for value in (control.low, control.high, control.start)]
-    return [("step", by) for by in (1, 15)] + texts
+        return [("option", option) for option in (*ends_of(control), control.start)]
+    low, _ = ends_of(control)
+    return [("step", 1), ("text", low), ("step", TO_THE_END), ("text", control.write(control.start))]
+
+
+def ends_of(control):
+    """The first options other than the start, or the texts of the lowest and the highest number."""
+    if hasattr(control, "options"):
+        return [option for option in control.options if option != control.start][:4]
+    return [control.write(value) for value in (control.low, control.high)]
 
 
 def test_an_answer_looks_the_same_whatever_was_shown_before(together, root):
@@ -131,16 +149,37 @@ def test_a_text_that_a_translator_replaced_is_put_right_by_the_next_answer(toget
 
 def answers_of(what_if):
     """Its answer for the starting values, and for each control moved alone as far as `lib` goes along."""
-    moves = [{c.name: move[1]} for c in what_if.controls for move in moves_of(c)[:-1][-2:]]
+    moves = [{c.name: end} for c in what_if.controls for end in ends_of(c)[-2:]]
     for moved in ({}, *moves):
         _, html, caption, refusal = answer_or_refusal(what_if.name, **(starts(what_if) | moved))
         if not refusal:
             yield html, caption
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_keys_and_typed_text_move_the_page_as_well(together, name):
-    ident, number = f"what-if-{name}", numbers_of(name)[0]
+def test_a_chart_is_drawn_anew_for_the_dark_and_fits_a_phone(together):
+    name = next(name for name, _ in SECTIONS if catalogue.answer(name).chart)
+    page, ident = together, f"what-if-{name}"
+    show_alone(page, ident)
+    page.emulate_media(color_scheme="light")
+    press(page, ident, numbers_of(name)[0])
+    canvas = page.locator(f"#{ident} canvas")
+    canvas.wait_for()
+    light = canvas.evaluate("canvas => canvas.toDataURL()")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    page.wait_for_function(f"document.querySelector('#{ident} canvas').toDataURL() !== {json.dumps(light)}")
+    page.set_viewport_size(PHONE)
+    page.wait_for_function(f"document.querySelector('#{ident} canvas').getBoundingClientRect().right <= 360")
+    assert too_wide(page) == []
+    assert page.locator(f"#{ident} .what-if-plot").get_attribute("role") == "img"
+    reset(page, ident)
+
+
+# Every slider was moved above: what a key or a typed text makes of one is the same for all of its kind.
+@pytest.mark.parametrize("kind", KINDS)
+def test_keys_and_typed_text_move_the_page_as_well(together, kind):
+    name, number = KINDS[kind]
+    ident = f"what-if-{name}"
     show_alone(together, ident)
     slider = together.locator(f"#{ident} input[data-for={number.name}]")
     unmoved = slider.input_value()
