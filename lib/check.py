@@ -77,7 +77,9 @@ def positive(**values):
     ...
     ValueError: n_params = -1: a finite number above 0
     """
-    _all(POSITIVE, values)
+    for value in values.values():
+        if type(value) is not float or not 0.0 < value < math.inf:  # hardly ever: a move asks this two hundred times
+            return _all(POSITIVE, values)
 
 
 def non_negative(**values):
@@ -310,7 +312,8 @@ def positive_result(**values):
     ...
     ValueError: days = 0: a finite number above 0; the inputs are too large or too small
     """
-    return _result(POSITIVE, values)
+    (value,) = values.values()
+    return value if type(value) is float and 0.0 < value < math.inf else _result(POSITIVE, values)
 
 
 _RULED = {f.__name__: f for f in (positive, non_negative, finite, fraction, share, whole, count)}

@@ -133,13 +133,14 @@ def show(value, unit=""):
     ('0.4', '14 days', '1 GPU', '1,234 USD', '1.9500 nats per token')
     """
     check.text(unit=unit)
-    if isinstance(value, str):
-        return f"{value} {unit}".rstrip()
-    if value is None:
-        return "none"
-    check.scalar(value=value)
-    if isinstance(value, int):  # not every one is finite as a float
-        check.finite(value=value)
+    if type(value) is not float:
+        if isinstance(value, str):
+            return f"{value} {unit}".rstrip()
+        if value is None:
+            return "none"
+        check.scalar(value=value)
+        if isinstance(value, int):  # not every one is finite as a float
+            check.finite(value=value)
     shown = 100.0 * value if unit == "%" else value
     if not math.isfinite(shown):
         return "none"
@@ -184,7 +185,7 @@ def show_number(value):
     if value == 0:
         return "0"
     if not 1e-3 <= abs(value) < 1e9:
-        return show_power(value)
+        return _power(value)
     if abs(value) >= 999.95:
         return f"{value:,.0f}"
     return f"{value:.4g}"
@@ -197,6 +198,10 @@ def show_power(value):
     ('2.174e22', '9.89e14', '1.298')
     """
     _refuse(value)
+    return _power(value)
+
+
+def _power(value):
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 9999.5:
@@ -214,7 +219,7 @@ def show_count(value):
     _refuse(value)
     for letter, scale in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e3)):
         if abs(value) >= 0.99995 * scale:
-            return f"{value / scale:,.4g}{letter}" if abs(value) < 9999.5 * scale else show_power(value)
+            return f"{value / scale:,.4g}{letter}" if abs(value) < 9999.5 * scale else _power(value)
     return show_number(value)
 
 

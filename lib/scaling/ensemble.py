@@ -52,9 +52,8 @@ def dense_law(name):
     return check.lookup(_NAMES, law=name)
 
 
-def _a_law(**values):
-    ((name, law),) = values.items()
-    if not isinstance(law, BudgetLaw):
+def _a_law(name, law):
+    if not isinstance(law, (ScalingLaw, BudgetLaw)):
         check.instance(ScalingLaw, **{name: law})
 
 
@@ -67,7 +66,7 @@ class Vote:
     n_tokens: float
 
     def __post_init__(self):
-        _a_law(law=self.law)
+        _a_law("law", self.law)
         check.fields(self, positive="n_params n_tokens")
 
     @cached_property
@@ -133,7 +132,7 @@ class Ensemble:
         if not self.laws:
             raise ValueError("laws = (): at least one law")
         for place, law in enumerate(self.laws):
-            _a_law(**{f"laws[{place}]": law})
+            _a_law(f"laws[{place}]", law)
 
     @cached_property
     def votes(self):

@@ -171,10 +171,10 @@ def _value(what_if, control, texts):
 
 
 def _control(what_if, key):
-    controls = {check.plain_name(control.name): control for control in what_if.controls}
     plain = check.plain_name(str(key))
-    if plain in controls:
-        return controls[plain]
+    for control in what_if.controls:
+        if control.name == key or check.plain_name(control.name) == plain:
+            return control
     names = [control.name for control in what_if.controls]
     meant = [c.name for c in what_if.controls if plain in map(check.plain_name, c.aliases)]
     near = f"; did you mean {meant[0]!r}?" if meant else check.did_you_mean(str(key)[:_LONGEST], names)

@@ -230,8 +230,13 @@ def _row(row, key):
     value = escape(row.text) if isinstance(row.value, str) else f'<data value="{row.value!r}">{escape(row.text)}</data>'
     unfolded = "".join(f" <p>{_part(word, text)}</p>" for word, text in row.unfolded)
     if unfolded:
-        value = f'<details data-key="{escape(key)}"><summary>{value}</summary>{unfolded}</details>'
-    return f'<tr><th scope="row">{escape(row.label)}</th> <td>{value}</td></tr>'
+        value = f'<details data-key="{key}"><summary>{value}</summary>{unfolded}</details>'  # a key is words alone
+    return f"<tr>{_label(row.label)} <td>{value}</td></tr>"
+
+
+@lru_cache(maxsize=1024)
+def _label(text):
+    return f'<th scope="row">{escape(text)}</th>'
 
 
 @lru_cache(maxsize=1024)  # a move leaves sources and conventions as they are

@@ -229,11 +229,11 @@ class Number:
 
     def _refuse_slips(self, text, value):
         # What is not above 0, and a share above 1, the view refuses better: it knows what they are.
-        low, high, shown = self.low / _BEYOND, self.high * _BEYOND, check.figure(value)
+        low, high = self.low / _BEYOND, self.high * _BEYOND
         if value > high and self.high > 1:
-            raise ValueError(f"{self.name} = {shown}: at most {units.show(high, self.unit)}")
+            raise ValueError(f"{self.name} = {check.figure(value)}: at most {units.show(high, self.unit)}")
         if 0 < value < low and not self.whole:
-            raise ValueError(f"{self.name} = {shown}: at least {units.show(low, self.unit)}")
+            raise ValueError(f"{self.name} = {check.figure(value)}: at least {units.show(low, self.unit)}")
         if self.whole and isinstance(text, str) and _DOT_FOR_COMMA.match(text):
             raise ValueError(f"{self.name} = {text!r}: a whole number; a thousand is written 1,000")
 
@@ -247,7 +247,7 @@ class Number:
         """
         scales = (("M", 1e6), ("B", 1e9), ("T", 1e12)) if self.unit in ("parameters", "tokens") else ()
         sizes = (f"{value / scale:.15g}{letter}" for letter, scale in scales if 1 <= value / scale < 1000)
-        return next((text for text in sizes if self.read(text) == value), check.figure(value))
+        return next((text for text in sizes if units.parse(text, self.unit) == value), check.figure(value))
 
 
 @dataclass(frozen=True, kw_only=True)
