@@ -10,12 +10,11 @@ from lib.scaling.overtraining import Lifetime
 from lib.scaling.repeated_data import DataLimitedLaw
 from lib.whatif import controls
 from lib.whatif.law_rows import scarce_rows, spread_rows, use_rows, vote_rows
-from lib.whatif.model import Axis, Chart, Choice, Number, Reference, Series, View, WhatIf
-from lib.whatif.scaling import best_rows
+from lib.whatif.model import Axis, Chart, Choice, Number, Reference, View, WhatIf
+from lib.whatif.scaling import best_rows, curve, mark, spaced
 
 _JOINT = "Ludziejewski 2025"
 _COMPUTE = 1.89e24  # the month on 2,048 H100s, at a goodput of 0.90
-_POINTS = 33
 
 
 def explorer_view(
@@ -62,12 +61,12 @@ def _title(chosen, compute, best, life, scarce, ensemble):
 
 def _chart(chosen, limited, compute, best, scarce, ensemble):
     smallest, largest = ensemble.sizes
-    sizes = _spaced(min(smallest, scarce[0], best[0] / 8), max(largest, best[0] * 8))
-    lines = [_curve("unlimited text", chosen, compute, sizes)]
-    marks = [_mark("best size", best, chosen)]
+    sizes = spaced(min(smallest, scarce[0], best[0] / 8), max(largest, best[0] * 8))
+    lines = [curve("unlimited text", chosen, compute, sizes)]
+    marks = [mark("best size", best, chosen)]
     if scarce != best:
-        lines.append(_curve(f"{units.show(limited.unique_tokens, 'tokens')} unique", limited, compute, sizes))
-        marks.append(_mark("best with repeating", scarce, limited))
+        lines.append(curve(f"{units.show(limited.unique_tokens, 'tokens')} unique", limited, compute, sizes))
+        marks.append(mark("best with repeating", scarce, limited))
     reach = "" if chosen.inside_range(*best) else f" ({chosen.label(*best)})"
     ratio = largest / smallest
     return Chart(
@@ -82,19 +81,6 @@ def _chart(chosen, limited, compute, best, scarce, ensemble):
             Reference(label="largest best size", value=largest),
         ),
     )
-
-
-def _spaced(low, high):
-    ratio = (high / low) ** (1 / (_POINTS - 1))
-    return tuple(low * ratio**i for i in range(_POINTS))
-
-
-def _curve(label, chosen, compute, sizes):
-    return Series(label=label, x=sizes, y=tuple(chosen.loss_at_budget(compute, size) for size in sizes))
-
-
-def _mark(label, run, chosen):
-    return Series(label=label, x=(run[0],), y=(chosen.loss(*run),), kind="points")
 
 
 def _notes(chosen, best, life, ensemble, n_experts):

@@ -9,7 +9,7 @@ from lib.whatif.model import Axis, Chart, Choice, Number, Row, Series, View, Wha
 
 # The plan of the worked example: 128 A100s for two weeks at an MFU of 0.45, at 20 tokens a parameter.
 _COMPUTE, _N_PARAMS = 2.173796352e22, 13_459_186_305.0
-_POINTS = 41
+_POINTS = 33  # of a curve: with the reach below, each fourth size is twice the one before
 _REACH = 16.0  # the curve is drawn this many times below and above the best size
 _EQUATION_4 = "Hoffmann et al. 2022, arXiv:2203.15556, equation 4"
 _CONVENTION = "compute is 6 N D; N counts {}; every token is seen once"
@@ -174,20 +174,32 @@ def _convention(chosen):
 
 
 def _chart(chosen, compute, best, given, cost):
-    low, high = min(best[0] / _REACH, given[0]), max(best[0] * _REACH, given[0])
-    ratio = (high / low) ** (1 / (_POINTS - 1))
-    sizes = tuple(low * ratio**i for i in range(_POINTS))
-    curve = tuple(chosen.loss_at_budget(compute, size) for size in sizes)
-    marks = [Series(label="best size", x=(best[0],), y=(chosen.loss(*best),), kind="points")]
-    marks += [Series(label="your size", x=(given[0],), y=(chosen.loss(*given),), kind="points")]
+    sizes = spaced(min(best[0] / _REACH, given[0]), max(best[0] * _REACH, given[0]))
+    marks = mark("best size", best, chosen), mark("your size", given, chosen)
     reach = "" if chosen.inside_range(*best) else f" ({chosen.label(*best)})"
     return Chart(
         title=f"Near the best size the loss hardly moves: twice the size costs {cost:.4f} nats{reach}.",
         alt=f"Loss against model size at {compute:.3g} FLOP: a wide valley with its lowest point at {best[0]:.3g}.",
         x=Axis(label="model size (parameters)", scale="log"),
         y=Axis(label="loss (nats per token)"),
-        series=(Series(label="loss at this budget", x=sizes, y=curve), *marks),
+        series=(curve("loss at this budget", chosen, compute, sizes), *marks),
     )
+
+
+def spaced(low, high):
+    """Sizes from one to another, each by the same factor larger than the one before."""
+    ratio = (high / low) ** (1 / (_POINTS - 1))
+    return tuple(low * ratio**i for i in range(_POINTS))
+
+
+def curve(label, chosen, compute, sizes):
+    """The losses of sizes that spend one budget under a law, as a line."""
+    return Series(label=label, x=sizes, y=tuple(chosen.loss_at_budget(compute, size) for size in sizes))
+
+
+def mark(label, run, chosen):
+    """One run under a law, as a point."""
+    return Series(label=label, x=(run[0],), y=(chosen.loss(*run),), kind="points")
 
 
 def _notes(chosen, best, others):
