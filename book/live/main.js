@@ -41,9 +41,12 @@ function dispatch(event) {
 function render(section, before) {
   const whatIf = state.whatIfs[section.id];
   if (isSeenAlike(state, before, section.id)) return;
+  if (whatIf.answer !== before.whatIfs[section.id].answer) renderAnswer(section, whatIf.answer); // see drawAnswer
   draw(section, whatIf, state.engine, isBusy(state, section.id));
-  if (whatIf.answer === before.whatIfs[section.id].answer) return;
-  drawAnswer(section, whatIf.answer, drawChart);
+}
+
+function renderAnswer(section, answer) {
+  drawAnswer(section, answer, drawChart);
   clearTimeout(addressTimer);
   addressTimer = setTimeout(writeAddresses, ADDRESS_AFTER);
 }
