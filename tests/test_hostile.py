@@ -248,9 +248,9 @@ def archive(files):
 
 
 FILES = {
-    "zip_bomb.zip": lambda: archive({"a.py": b"#" * 21_000_000}),
-    "zip_of_bombs.zip": lambda: archive({f"{number}.py": b"#" * 15_000_000 for number in range(9)}),
-    "zip_full_of_names.zip": lambda: archive({f"{number}.txt": b"" for number in range(20_000)}),
+    "zip_bomb.zip": lambda: archive({"a.py": b"#" * 6_300_000}),
+    "zip_of_bombs.zip": lambda: archive({f"{number}.py": b"#" * 4_500_000 for number in range(9)}),
+    "zip_full_of_names.zip": lambda: archive({f"{number:0200}.txt": b"" for number in range(5000)}),
     "climbs.zip": lambda: archive({"../../../../OUTSIDE/climbed.py": "train_flops = 6", "/etc/climbed.py": "x = 1"}),
     "broken.zip": lambda: archive({"a.py": HONEST})[:-40],
     "nested.ipynb": lambda: b"[" * 1_000_000,
@@ -286,7 +286,7 @@ def children():
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory, jail, monkeypatch):
     """The records of hostile and honest submissions, by student; what is outside is compared before and after."""
-    monkeypatch.setattr("lib.grading.submissions.LARGEST", 20_000_000)  # a small bomb does
+    monkeypatch.setattr("lib.grading.submissions.LARGEST", 6_000_000)  # a small bomb does
     place = tmp_path_factory.mktemp("course")
     outside, handed_in, results = place / "outside", place / "submitted", place / "results"
     outside.mkdir()
