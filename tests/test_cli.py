@@ -286,12 +286,9 @@ def test_a_terminal_without_the_characters_still_gets_the_answer():
 
 
 def test_a_reader_that_stops_early_is_no_error():
-    done = subprocess.run(
-        ["sh", "-c", 'for i in 1 2 3 4 5 6; do "$@" || exit; done | head -n 1', "sh", *HANDBOOK, "what-if", "--json"],
-        capture_output=True,
-        timeout=60,
-    )
-    assert (done.stdout, done.stderr) == (b"[\n", b"")
+    six = ["sh", "-c", 'for i in 1 2 3 4 5 6; do "$@" || exit; done | head -n 1', "sh", *HANDBOOK]
+    done = subprocess.run([*six, "what-if", "allocation", "--json"], capture_output=True, timeout=60)
+    assert (done.stdout, done.stderr) == (b"{\n", b"")
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["what-if", "--json"], ["what-if", "allocation"]])
@@ -322,4 +319,4 @@ def test_the_command_loads_no_array_or_display_library():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     loaded = set(re.findall(r"'(\w+)'", done.stdout))
     assert "click" in loaded
-    assert not {"numpy", "matplotlib", "ipywidgets"} & loaded
+    assert not {"numpy", "scipy", "matplotlib", "ipywidgets"} & loaded
