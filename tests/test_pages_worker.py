@@ -47,7 +47,7 @@ def orders_once_in_sight(page, ident):
 def saver(turn_to):
     """The first what-if in a browser that saves data, whose clock stands still: (page, its id, a slider)."""
     page = turn_to(FIRST[1], prepare=partial(prepare, script=NOTE_ORDERS + SAVE_DATA))
-    page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # no limit strikes, however slow the machine is
+    page.clock.pause_at(page.evaluate("Date.now()") + 60_000)  # no limit strikes, however slow the machine is
     ident = f"what-if-{FIRST[0]}"
     return page, ident, page.locator(f"#{ident} input[data-for={numbers_of(FIRST[0])[0].name}]")
 
