@@ -81,8 +81,9 @@ def test_a_fault_that_lasts_the_whole_run_costs_the_whole_run():
     assert late.break_even == 0
 
 
-def test_noticed_at_once_is_no_reason_to_climb():
-    free = {"unnoticed_tokens": 0, "stopped_hours": 0, "fault": "checkpoints that cannot be read"}
+@pytest.mark.parametrize("tokens", [0, 1e-305])  # so few that no likelihood of the fault is high enough to be a number
+def test_noticed_at_once_is_no_reason_to_climb(tokens):
+    free = {"unnoticed_tokens": tokens, "stopped_hours": 0, "fault": "checkpoints that cannot be read"}
     view = answer("ladder-cost", free | {"price": 0})
     assert "would cost nothing" in view.title
     assert view.checks[0].passed is False

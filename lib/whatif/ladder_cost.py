@@ -1,5 +1,7 @@
 """The what-if "ladder-cost": what the ladder costs, beside finding the same fault at full scale."""
 
+import math
+
 from lib.description.limits import limit
 from lib.ladder import rungs
 from lib.ladder.late import LateFault
@@ -47,7 +49,7 @@ def _cost_title(late):
     climb, lost = show(late.ladder_gpu_hours, "GPU-hours"), show(late.gpu_hours, "GPU-hours")
     if not late.ladder_gpu_hours:
         return f"Rung {late.rung} shows it in minutes on any machine; found at full scale it costs {lost}."
-    if not late.gpu_hours:
+    if late.break_even == math.inf:
         return f"The ladder shows it at {found}, for {climb}; noticed at once, it would cost nothing."
     return (
         f"The ladder shows it at {found}, for {climb}; found at full scale it costs {lost}, "
@@ -121,7 +123,7 @@ def _even_rows(late):
     same = f"{show_number(climb)} / {late.run.cluster.n_gpus:,}"
     held = {"label": "the whole cluster for as much", "value": late.even_hours, "unit": "hours"}
     yield Row(**held, group=group, formula=same)
-    if late.gpu_hours:
+    if late.break_even < math.inf:
         share = f"{show_number(climb)} / {show_number(late.gpu_hours)}"
         meant = "climbing costs as much as such a fault costs on average, at this likelihood a run"
         yield Row(
