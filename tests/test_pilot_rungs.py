@@ -24,12 +24,12 @@ def pilot():
 def test_parameters_and_shapes_that_are_not_the_descriptions_are_counted():
     small = pilot()
     params = jax.eval_shape(lambda: model.initialise(small.shape, jax.random.key(0)))
-    batch = unit.words(small)
     wider = replace(small, shape=replace(small.shape, d_ff=72))
     assert unit._parameters(small, params) == 0
     assert unit._parameters(wider, params) == wider.shape.n_params - small.shape.n_params
-    assert unit._shapes(small, params, batch) == 0
-    assert unit._shapes(wider, params, batch) == 3  # up, its bias, down
+    assert unit._shapes(small, params, (17, 16, 64)) == 0
+    assert unit._shapes(small, params, (17, 16, 63)) == 1
+    assert unit._shapes(wider, params, (17, 16, 64)) == 3  # up, its bias, down
 
 
 def wrong_slope(leaves):
