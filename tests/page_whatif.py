@@ -109,9 +109,8 @@ def stand_in(page):
 def reply_to(message):
     """What a worker says to a message of its page."""
     if message["type"] == "ask":
-        answer = json.loads(respond(message["name"], json.dumps(message["settings"])))
-        kind = "answered" if answer["ok"] else "refused"
-        return answer | {"type": kind, "question": message["question"], "answer": answer}
+        reply = respond(message["name"], json.dumps(message["settings"]))
+        return {"type": "replied", "question": message["question"], "reply": reply}
     return {"type": "ready"} if message["type"] == "boot" else None
 
 

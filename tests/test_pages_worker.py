@@ -12,7 +12,7 @@ IS_ASKED = """id => document.querySelector(`#${id} .what-if-answer[aria-busy=tru
   !document.querySelector(`#${id} progress`)"""
 DEAF = "onmessage = ({data}) => data.type === 'boot' && postMessage({type: 'ready'})"
 PLAIN = """onmessage = ({data: {type, question}}) =>
-  postMessage(type === "boot" ? {type: "ready"} : {type: "refused", question, message: "no, thanks", control: null})"""
+  postMessage(type === "boot" ? {type: "ready"} : {type: "replied", question, reply: '{"message": "no, thanks"}'})"""
 WORKER = "**/worker-*.js"
 FETCHED = "id => document.querySelector(`#${id} progress`).value > 1e6"
 # Fulfilled once the page's own observers, which are older, have been told as well.

@@ -87,10 +87,16 @@ function hire() {
 function receive(message) {
   clearTimeout(limit);
   if (message.type === "failed") return end(isTry(state.asked) ? brokenBy(message) : failedWith(message));
+  if (message.type === "replied") return dispatch(answerIn(message));
   if (message.type === "running") return endAfter(VERDICT_TAKES, ENDLESS);
   if (message.type === "verdict") endAfter(VERDICT_TAKES, ENDLESS);
   if (message.type === "progress" && state.engine.phase === "booting") endAfter(STALLED_AFTER, STALLED);
   dispatch(message);
+}
+
+function answerIn({question, reply}) {
+  const {ok, message, control, ...answer} = JSON.parse(reply);
+  return ok ? {type: "answered", question, answer} : {type: "refused", question, message, control};
 }
 
 const failedWith = ({message}) => `The calculation failed: ${message}. Move a control to try again.`;

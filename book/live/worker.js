@@ -1,8 +1,7 @@
 // Answers questions in a worker: boots Python once, then calls lib.whatif.page for each.
 //
 // In:  {type: "fetch"} | {type: "boot"} | {type: "ask", question, name, settings} | {type: "try", question, name, code}
-// Out: {type: "progress", loaded} | {type: "ready"} | {type: "answered", question, answer}
-//      | {type: "refused", question, message, control} | {type: "failed", message}
+// Out: {type: "progress", loaded} | {type: "ready"} | {type: "replied", question, reply} | {type: "failed", message}
 //      | {type: "running"} | {type: "verdict", question, row, printed} | {type: "judged", question, summary, ok}
 
 import {loadPyodide} from "pyodide";
@@ -70,10 +69,9 @@ async function start() {
   respond = python.pyimport("lib.whatif.page").respond;
 }
 
+// The reply is read by the page: a text is sent in less time than what it holds.
 function answer({question, name, settings}) {
-  const {ok, message, control, ...rest} = JSON.parse(respond(name, JSON.stringify(settings)));
-  if (ok) postMessage({type: "answered", question, answer: rest});
-  else postMessage({type: "refused", question, message, control});
+  postMessage({type: "replied", question, reply: respond(name, JSON.stringify(settings))});
 }
 
 // A reader's solution: verdicts are sent one by one, so that the page can end an endless loop and keep the others.
