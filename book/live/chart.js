@@ -18,8 +18,6 @@ const drawings = new WeakMap(); // element -> {uplot, chart, kind}
 // Draw a chart into an element, or move the one that is there.
 export function draw(element, given) {
   const chart = piled(given);
-  element.setAttribute("role", "img");
-  element.setAttribute("aria-label", chart.alt);
   const kinds = chart.series.map((series) => series.kind);
   const kind = JSON.stringify([chart.x.scale, chart.y.scale, chart.stacked, kinds]);
   const drawing = drawings.get(element);
@@ -30,6 +28,8 @@ export function draw(element, given) {
     drawing?.uplot.destroy();
     drawings.set(element, create(element, chart, kind));
   }
+  element.setAttribute("role", "img"); // last: a font on the canvas asks for the style of all that was changed
+  element.setAttribute("aria-label", chart.alt);
 }
 
 function create(element, chart, kind) {

@@ -42,15 +42,25 @@ function patchPart(parent, old, pieces) {
 // ---- The same tags: values and texts are written one by one.
 
 function rewrite(before, pieces) {
-  if (before?.pieces.length !== pieces.length || !pieces.every((piece, i) => hasShape(piece, before.pieces[i]))) return false;
-  const changed = pieces.flatMap((piece, i) => (piece === before.pieces[i] ? [] : [i]));
-  if (!changed.every((i) => before.nodes[i]?.isConnected)) return false; // something else has changed the page
+  const changed = before && changesOf(before.pieces, pieces);
+  if (!changed?.every((i) => before.nodes[i]?.isConnected)) return false; // something else has changed the page
   for (const i of changed) write(before.nodes[i], pieces[i]);
   before.pieces = pieces;
   return true;
 }
 
-const hasShape = (a, b) => a === b || shapeOf(a) === shapeOf(b);
+// The places of the pieces that differ, or null where a tag is another one.
+function changesOf(before, pieces) {
+  if (before.length !== pieces.length) return null;
+  const places = [];
+  for (let i = 0; i < pieces.length; i++) {
+    if (pieces[i] === before[i]) continue;
+    if (shapeOf(pieces[i]) !== shapeOf(before[i])) return null;
+    places.push(i);
+  }
+  return places;
+}
+
 const shapeOf = (piece) => (isTag(piece) ? piece.replace(VALUES, "$1") : "");
 
 function write(node, piece) {
