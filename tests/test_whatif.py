@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib import check
+from lib import check, units
 from lib.whatif import catalogue, html, page, text
 from lib.whatif.model import Axis, Chart, Check, Choice, Number, Reference, Row, Series, View, WhatIf
 
@@ -462,6 +462,9 @@ def test_a_charts_table_shows_what_a_person_reads_and_says_what_it_leaves_out():
     words = Tree(html.chart_html(catalogue.answer(SAVE).chart)).said
     assert "21 of 40 points" in words
     assert "best: 1,610 on the axis time between saves (s)" in words
+    valley = catalogue.answer("allocation").chart
+    assert "17 of 33 points" in Tree(html.chart_html(valley)).said
+    assert all(f'"row">{units.show_number(size)}</th>' in html.chart_html(valley) for size in valley.series[0].x[::2])
 
 
 # Plain data

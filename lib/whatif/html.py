@@ -53,7 +53,7 @@ The worker's interface is `lib.whatif.page`.
 import json
 import math
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 
 from lib import units
@@ -228,7 +228,7 @@ def _key(group, label):
 
 def _row(row, key):
     value = escape(row.text) if isinstance(row.value, str) else f'<data value="{row.value!r}">{escape(row.text)}</data>'
-    unfolded = "".join(f" <p>{_part(word, text)}</p>" for word, text in row.unfolded)
+    unfolded = "".join([_part(word, text) for word, text in row.unfolded])
     if unfolded:
         value = f'<details data-key="{key}"><summary>{value}</summary>{unfolded}</details>'  # a key is words alone
     return f"<tr>{_label(row.label)} <td>{value}</td></tr>"
@@ -242,14 +242,14 @@ def _label(text):
 @lru_cache(maxsize=1024)  # a move leaves sources and conventions as they are
 def _part(word, text):
     shown = f"<code>{escape(text)}</code>" if word == "formula" else escape(text)
-    return f'<span class="what-if-word">{word}</span> {shown}'
+    return f' <p><span class="what-if-word">{word}</span> {shown}</p>'
 
 
 def _shared_table(chart):
     x = chart.series[0].x
     head = " ".join(f'<th scope="col">{escape(text)}</th>' for text in (chart.x.label, *_names(chart)))
-    rows = ((x[i], *(series.y[i] for series in chart.series)) for i in _picked(len(x)))
-    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{' '.join(map(_numbers, rows))}</tbody></table>"
+    rows = (_numbers(x[i], *(series.y[i] for series in chart.series)) for i in _picked(len(x)))
+    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{' '.join(rows)}</tbody></table>"
 
 
 def _long_table(chart):
@@ -257,7 +257,7 @@ def _long_table(chart):
     bodies = []
     for series in chart.series:
         name = f'<tr><th colspan="2" scope="rowgroup">{escape(series.label)}</th></tr>'
-        rows = (_numbers((series.x[i], series.y[i])) for i in _picked(len(series.x)))
+        rows = (_numbers(series.x[i], series.y[i]) for i in _picked(len(series.x)))
         bodies.append(f"<tbody>{name}\n{' '.join(rows)}</tbody>")
     return f"<table><thead><tr>{head}</tr></thead>\n{' '.join(bodies)}</table>"
 
@@ -268,14 +268,18 @@ def _names(chart):
     return tuple(f"{series.label}: {chart.y.label}" for series in chart.series)
 
 
-def _numbers(numbers):
-    x, *rest = map(units.show_number, numbers)
-    return f'<tr><th scope="row">{x}</th>' + "".join(f" <td>{y}</td>" for y in rest) + "</tr>"
+def _numbers(x, *rest):
+    cells = " <td>".join([f"{units.show_number(y)}</td>" for y in rest])
+    return f'<tr><th scope="row">{units.show_number(x)}</th> <td>{cells}</tr>'
 
 
+@cache
 def _picked(length):
+    """The points of a line that its table shows: all of a short one; each second where that ends with the last."""
     if length <= _TOO_MANY:
         return range(length)
+    if length % 2 and length // 2 < _TABLE_ROWS:
+        return range(0, length, 2)
     return [round(i * (length - 1) / (_TABLE_ROWS - 1)) for i in range(_TABLE_ROWS)]
 
 
@@ -283,7 +287,8 @@ def _thinned(chart):
     longest = max((len(series.x) for series in chart.series), default=0)
     if longest <= _TOO_MANY:
         return ""
-    return f"<p>{_TABLE_ROWS} of {longest} points of each line; <code>--json</code> on the command line has all.</p>\n"
+    shown = f"{len(_picked(longest))} of {longest} points of each line"
+    return f"<p>{shown}; <code>--json</code> on the command line has all.</p>\n"
 
 
 def _references(chart):

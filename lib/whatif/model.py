@@ -32,7 +32,8 @@ class Row:
     convention: str = ""  # what is counted and what is left out
 
     def __post_init__(self):
-        if not isinstance(self.value, str):
+        usual = type(self.value) is float and math.isfinite(self.value)
+        if not usual and not isinstance(self.value, str):
             check.finite(**{self.label: self.value})
 
     @property
