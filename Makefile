@@ -14,7 +14,7 @@ looks: TESTS := tests/test_pages.py
 manners: TESTS := $(filter-out tests/test_pages.py,$(PAGE_TESTS))
 PILOT_TESTS := lib/pilot $(wildcard tests/test_pilot*.py)
 OWN_STAGES := $(PAGE_TESTS) $(PILOT_TESTS) tests/test_pyodide.py
-# Three at a time keep two cores busy: those in a browser wait now and then. The longest come first.
+# Four at a time keep two cores busy: those in a browser wait now and then. The longest come first.
 STAGES := checked-book units pilot $(IN_A_BROWSER) pyodide
 WHOLE_REPORTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Containers often forbid bytecode; without it every process compiles all that it imports, two seconds a kernel.
@@ -38,8 +38,8 @@ test: export OPENBLAS_NUM_THREADS := 1  # stages share the cores, and its thread
 test: setup  ## check everything: lint, library, chapters, book, pages in a browser
 	@.ci/setup browser sandbox pyodide
 	@$(MAKE) --no-print-directory READY=yes lint
-	@echo "==> three at a time, each reports when it is done: library, chapters; then the book and its pages"
-	@$(MAKE) --no-print-directory READY=yes -j3 --keep-going $(WHOLE_REPORTS) $(STAGES)
+	@echo "==> four at a time, each reports when it is done: library, chapters; then the book and its pages"
+	@$(MAKE) --no-print-directory READY=yes -j4 --keep-going $(WHOLE_REPORTS) $(STAGES)
 
 lab: setup  ## open the chapters in JupyterLab, as notebooks
 	@.ci/lab
