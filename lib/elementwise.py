@@ -97,10 +97,11 @@ def power(base, exponent):
     >>> power(4.0, 0.5), power(1e-200, -2.0)
     (2.0, inf)
     """
-    check.number(base=base)
-    check.finite(exponent=exponent)
-    if not every(base >= 0):
-        raise ValueError(f"base = {check.short(base)}: 0 or more; powers of less are complex")
+    if not (type(base) is type(exponent) is float and base >= 0.0 and math.isfinite(exponent)):  # hardly ever
+        check.number(base=base)
+        check.finite(exponent=exponent)
+        if not every(base >= 0):
+            raise ValueError(f"base = {check.short(base)}: 0 or more; powers of less are complex")
     try:
         return base**exponent if _namespace(base, exponent) else float(base) ** float(exponent)
     except (OverflowError, ZeroDivisionError):

@@ -132,7 +132,8 @@ def show(value, unit=""):
     >>> show(0.4, ""), show(14.0, "days"), show(1, "GPUs"), show(1234.5, "USD"), show(1.95, "nats per token")
     ('0.4', '14 days', '1 GPU', '1,234 USD', '1.9500 nats per token')
     """
-    check.text(unit=unit)
+    if type(unit) is not str:
+        check.text(unit=unit)
     if type(value) is not float:
         if isinstance(value, str):
             return f"{value} {unit}".rstrip()

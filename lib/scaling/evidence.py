@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lib import check
-from lib.compute import TRAIN_FLOPS_PER_PARAM, train_flops
+from lib.compute import train_flops
 from lib.units import show_number
 
 # What a row of a law says of its runs.
@@ -156,7 +156,7 @@ class Origin:
             return f"extrapolated: {self.stretch}"
         if self.fitted is None:
             return "range of the fit not printed"
-        compute = TRAIN_FLOPS_PER_PARAM * n_params * n_tokens  # of what was checked
+        compute = train_flops(n_params, n_tokens)
         if self.fitted._holds(n_params, n_tokens, compute):
             return "within the fitted range"
         return f"extrapolated: {self.fitted._beyond(n_params, compute)}"
