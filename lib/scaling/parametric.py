@@ -90,11 +90,15 @@ class ScalingLaw:
         return check.positive_result(loss=self._loss(n_params, n_tokens))
 
     def _loss(self, n_params, n_tokens):
-        return self.E + self._debt(self.A, n_params, self.alpha) + self._debt(self.B, n_tokens, self.beta)
+        """The loss of what was checked: a search asks for it thousands of times."""
+        try:
+            return self.E + self.A * n_params**-self.alpha + self.B * n_tokens**-self.beta
+        except (OverflowError, ZeroDivisionError):
+            return math.inf
 
     @staticmethod
     def _debt(coefficient, amount, exponent):
-        """A / N^alpha, or B / D^beta, of what was checked: a search asks for it thousands of times."""
+        """A / N^alpha, or B / D^beta, of what was checked."""
         try:
             return coefficient * amount**-exponent
         except (OverflowError, ZeroDivisionError):

@@ -228,9 +228,10 @@ def _key(group, label):
 
 def _row(row, key):
     value = escape(row.text) if isinstance(row.value, str) else f'<data value="{row.value!r}">{escape(row.text)}</data>'
-    unfolded = "".join([_part(word, text) for word, text in row.unfolded])
+    unfolded = row.unfolded
     if unfolded:
-        value = f'<details data-key="{key}"><summary>{value}</summary>{unfolded}</details>'  # a key is words alone
+        parts = _part(*unfolded[0]) + _parts(*unfolded[1:])
+        value = f'<details data-key="{key}"><summary>{value}</summary>{parts}</details>'  # a key is words alone
     return f"<tr>{_label(row.label)} <td>{value}</td></tr>"
 
 
@@ -239,7 +240,11 @@ def _label(text):
     return f'<th scope="row">{escape(text)}</th>'
 
 
-@lru_cache(maxsize=1024)  # a move leaves sources and conventions as they are
+@lru_cache(maxsize=1024)  # a move changes the formula, which comes first, and leaves most of the rest
+def _parts(*rest):
+    return "".join(_part(word, text) for word, text in rest)
+
+
 def _part(word, text):
     shown = f"<code>{escape(text)}</code>" if word == "formula" else escape(text)
     return f' <p><span class="what-if-word">{word}</span> {shown}</p>'

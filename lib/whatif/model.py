@@ -49,7 +49,7 @@ class Row:
     def unfolded(self):
         """How the number comes about, as pairs of a word and a text: the same in every face."""
         one = (("formula", self.formula), ("assumed", "; ".join(self.assumed)), ("counts", self.convention))
-        return tuple(part for part in (*one, *(("source", source) for source in self.sources)) if part[1])
+        return tuple([part for part in (*one, *[("source", source) for source in self.sources]) if part[1]])
 
 
 @dataclass(frozen=True, kw_only=True)
