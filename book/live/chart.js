@@ -95,7 +95,8 @@ function seriesOptions(series, i) {
   if (kind === "bars") return {stroke, fill: stroke, paths: uPlot.paths.bars({size: [0.7, 80]}), points: {show: false}};
   if (series.own) return {stroke, fill: stroke, width: 0, paths: uPlot.paths.linear(), points: {show: false}};
   const dash = DASHES[i % DASHES.length];
-  return {stroke, width: 2.5, dash, spanGaps: true, paths: uPlot.paths.spline(), points: {show: false}};
+  const path = {paths: uPlot.paths.spline(), pxAlign: 0}; // points put on whole pixels would bend the curve
+  return {stroke, width: 2.5, dash, spanGaps: true, ...path, points: {show: false}};
 }
 
 function scaleOptions(drawing, axis) {
