@@ -208,7 +208,7 @@ def _power(value):
     if 1e-3 <= abs(value) < 9999.5:
         return f"{value:.4g}"
     mantissa, exponent = f"{value:.3e}".split("e")
-    return f"{float(mantissa):g}e{int(exponent)}"
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def show_count(value):

@@ -63,8 +63,7 @@ DRIVE = f"""async ([id, moves]) => {{
 
 STAND_IN = """window.Worker = class {
   async postMessage(message) {
-    const data = await replyTo(message);
-    if (data) this.onmessage({data});
+    for (const data of await replyTo(message)) this.onmessage({data});
   }
 };"""
 
@@ -109,9 +108,9 @@ def stand_in(page):
 def reply_to(message):
     """What a worker says to a message of its page."""
     if message["type"] == "ask":
-        reply = respond(message["name"], json.dumps(message["settings"]))
-        return {"type": "replied", "question": message["question"], "reply": reply}
-    return {"type": "ready"} if message["type"] == "boot" else None
+        replies = respond(message["name"], json.dumps(message["settings"]))
+        return [{"type": "replied", "question": message["question"], "reply": reply} for reply in replies]
+    return [{"type": "ready"}] if message["type"] == "boot" else []
 
 
 def show_alone(page, ident):

@@ -89,13 +89,13 @@ CHANGES = {
 @pytest.mark.parametrize("called", [False, True])
 def test_what_the_code_changes_is_put_back_told_and_gains_nothing(change, told, called):
     asked = ("allocation", SETTINGS)  # computes by `train_flops`, and reads no tables
-    answer, before = respond(*asked), Picture()
+    answer, before = list(respond(*asked)), Picture()
     code = body(change.replace("\n", "\n    ") + "\n    return 6.0 * n_params * n_tokens") if called else change
     rows, ok = tried(code if called else f"{change}\n{RIGHT}")
     assert told in rows
     assert not ok
     assert before.put_back() == []
-    assert respond(*asked) == answer
+    assert list(respond(*asked)) == answer
 
 
 def test_a_solution_of_one_that_was_patched_is_not_judged_by_the_patch():

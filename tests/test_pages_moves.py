@@ -6,6 +6,7 @@ import re
 import pytest
 
 from lib.whatif import catalogue
+from lib.whatif.html import answer_html, chart_html, folds, table_html
 from tests.page_checks import HTML, PHONE, too_wide
 from tests.page_whatif import (
     ANSWERED,
@@ -39,6 +40,20 @@ PATCHED = """async ([script, answers, tampers]) => {
   });
   shown.remove();
   return differ;
+}"""
+# Shows texts one after another around a part that is shown by itself: what then lies in that part, each time.
+APART = """async ([script, htmls]) => {
+  const {patchHtml} = await import(URL.createObjectURL(new Blob([script], {type: "text/javascript"})));
+  const shown = document.createElement("div"), find = () => shown.querySelector("[data-apart]");
+  document.body.append(shown);
+  const found = htmls.map((html, i) => {
+    patchHtml(shown, html);
+    const before = find().innerHTML;
+    patchHtml(find(), `<b>${i}</b>`);
+    return [before, shown.innerHTML === html.replace("></i>", `><b>${i}</b></i>`)];
+  });
+  shown.remove();
+  return found;
 }"""
 TAGS = (
     "<p>1 <b>2</b></p>",
@@ -137,9 +152,18 @@ def ends_of(control):
 
 
 def test_an_answer_looks_the_same_whatever_was_shown_before(together, root):
-    answers = [answer for what_if in catalogue.WHAT_IFS.values() for answer in answers_of(what_if)]
-    htmls = [*(html for html, _ in answers), *(caption for _, caption in answers), *TAGS]
-    assert together.evaluate(PATCHED, [(root / "book/live/patch.js").read_text(), htmls]) == []
+    views = [view for what_if in catalogue.WHAT_IFS.values() for view in views_of(what_if)]
+    seen = [answer_html(view, folded={}) for view in views], [chart_html(view.chart, table="") for view in views]
+    folded = [html for view in views for html in (*folds(view).values(), table_html(view.chart))]
+    script = (root / "book/live/patch.js").read_text()
+    assert together.evaluate(PATCHED, [script, [*seen[0], *seen[1], *folded[::5], *TAGS]]) == []
+
+
+def test_what_is_shown_by_itself_is_left_alone_by_what_is_shown_around_it(together, root):
+    around = [f'<p>{before}<i data-apart=""></i></p>' for before in ("1", "2", "<u>2</u>")]
+    found = together.evaluate(APART, [(root / "book/live/patch.js").read_text(), [*around, *around[::-1]]])
+    assert found[:2] == [["", True], ["<b>0</b>", True]]
+    assert all(as_wanted for _, as_wanted in found)
 
 
 def test_a_text_that_a_translator_replaced_is_put_right_by_the_next_answer(together, root):
@@ -147,13 +171,13 @@ def test_a_text_that_a_translator_replaced_is_put_right_by_the_next_answer(toget
     assert together.evaluate(PATCHED, [script, ["<p><b>1</b></p>", "<p><b>2</b></p>", "<p><b>3</b></p>"], True]) == []
 
 
-def answers_of(what_if):
-    """Its answer for the starting values, and for each control moved alone as far as `lib` goes along."""
+def views_of(what_if):
+    """Its view for the starting values, and for each control moved alone as far as `lib` goes along."""
     moves = [{c.name: end} for c in what_if.controls for end in ends_of(c)[-2:]]
     for moved in ({}, *moves):
-        _, html, caption, refusal = answer_or_refusal(what_if.name, **(starts(what_if) | moved))
+        view, *_, refusal = answer_or_refusal(what_if.name, **(starts(what_if) | moved))
         if not refusal:
-            yield html, caption
+            yield view
 
 
 def test_a_chart_is_drawn_anew_for_the_dark_and_fits_a_phone(together):

@@ -320,10 +320,10 @@ def test_json_is_the_same_answer_in_full(what_if):
 
 
 @pytest.mark.parametrize("what_if", EVERY, ids=ids)
-def test_the_pages_reply_carries_every_number_in_full(what_if):
-    reply = json.loads(page.respond(what_if.name, "{}") if what_if is not SAVE else json.dumps(reply_of(SAVE)))
-    numbers = [float(a["value"]) for tag, a in Tree(reply["html"]).tags if tag == "data"]
+def test_the_pages_first_reply_carries_every_number_in_full(what_if):
     answer = catalogue.solve(what_if)
+    reply = page._seen(answer)
+    numbers = [float(a["value"]) for tag, a in Tree(reply["html"]).tags if tag == "data"]
     assert sorted(numbers) == sorted(row.value for row in answer.view.rows if not isinstance(row.value, str))
     assert reply["title"] == answer.view.title
     assert catalogue.solve(what_if, reply["texts"]).values == answer.values
@@ -335,8 +335,22 @@ def test_the_catalogue_names_what_its_modules_define():
     assert defined == list(catalogue._MODULES.items())
 
 
-def reply_of(what_if):
-    return page._reply(catalogue.solve(what_if))
+@pytest.mark.parametrize("what_if", EVERY, ids=ids)
+def test_the_pages_two_replies_are_together_what_a_still_page_has(what_if):
+    answer = catalogue.solve(what_if)
+    seen, folded = page._seen(answer), page._folded(answer)
+    empty = re.compile(r'data-key="([^"]*)">(?:(?!data-key).)*?<div data-apart>(?=</div>)', re.DOTALL)
+    filled = empty.sub(lambda fold: fold[0] + folded["folds"][fold[1]], seen["html"])
+    assert filled == html.answer_html(answer.view, answer.command)
+    assert len(empty.findall(seen["html"])) == len(folded["folds"])
+    assert empty.sub(lambda fold: fold[0] + folded["table"], seen["chart_html"]) == html.chart_html(answer.view.chart)
+
+
+@pytest.mark.parametrize("name", catalogue.WHAT_IFS)
+def test_the_page_is_told_what_is_seen_before_what_is_folded_away(name):
+    answer = catalogue.solve(name)
+    replies = [json.loads(reply) for reply in page.respond(name, "{}")]
+    assert replies == json.loads(json.dumps([page._seen(answer), page._folded(answer)]))
 
 
 @pytest.mark.parametrize("what_if", catalogue.WHAT_IFS.values(), ids=catalogue.WHAT_IFS)
@@ -366,9 +380,14 @@ def test_rows_of_the_same_name_have_keys_of_their_own():
 def test_a_refusal_reaches_the_page_with_its_control():
     name = next(iter(catalogue.WHAT_IFS))
     control = catalogue.WHAT_IFS[name].controls[0].name
-    reply = json.loads(page.respond(name, json.dumps({control: "nonsense"})))
+    reply = only_reply(name, json.dumps({control: "nonsense"}))
     assert (reply["ok"], reply["control"]) == (False, control)
-    assert json.loads(page.respond("nosuch", "{}"))["ok"] is False
+    assert only_reply("nosuch", "{}")["ok"] is False
+
+
+def only_reply(*asked):
+    (reply,) = page.respond(*asked)
+    return json.loads(reply)
 
 
 @pytest.mark.parametrize(
@@ -391,7 +410,7 @@ def test_a_refusal_reaches_the_page_with_its_control():
     ids=lambda settings: repr(settings)[:20],
 )
 def test_a_damaged_message_is_refused_and_not_raised(settings):
-    assert json.loads(page.respond(next(iter(catalogue.WHAT_IFS)), settings))["ok"] is False
+    assert only_reply(next(iter(catalogue.WHAT_IFS)), settings)["ok"] is False
 
 
 # The still page

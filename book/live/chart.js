@@ -17,7 +17,7 @@ const drawings = new WeakMap(); // element -> {uplot, chart, kind}
 
 // Draw a chart into an element, or move the one that is there.
 export function draw(element, given) {
-  const chart = piled(given);
+  const chart = withEnds(piled(given));
   const kinds = chart.series.map((series) => series.kind);
   const kind = JSON.stringify([chart.x.scale, chart.y.scale, chart.stacked, kinds]);
   const drawing = drawings.get(element);
@@ -31,6 +31,8 @@ export function draw(element, given) {
   element.setAttribute("role", "img"); // last: a font on the canvas asks for the style of all that was changed
   element.setAttribute("aria-label", chart.alt);
 }
+
+const withEnds = (chart) => ({...chart, ends: {x: limits(chart, "x"), y: limits(chart, "y")}});
 
 function create(element, chart, kind) {
   const drawing = {chart, kind, ink: inkOf(element)};
@@ -100,7 +102,7 @@ function seriesOptions(series, i) {
 }
 
 function scaleOptions(drawing, axis) {
-  return {time: false, distr: drawing.chart[axis].scale === "log" ? 3 : 1, range: () => limits(drawing.chart, axis)};
+  return {time: false, distr: drawing.chart[axis].scale === "log" ? 3 : 1, range: () => drawing.chart.ends[axis]};
 }
 
 function axisOptions(drawing, axis) {
@@ -123,7 +125,7 @@ function axisOptions(drawing, axis) {
 
 function splitsOf(u, chart, axis) {
   if (axis === "x" && hasKind(chart, "bars")) return barTicks(chart, tickCount(u, axis));
-  return ticks(...limits(chart, axis), chart[axis].scale, tickCount(u, axis));
+  return ticks(...chart.ends[axis], chart[axis].scale, tickCount(u, axis));
 }
 
 // Beside an axis, for its numbers, in steps: the canvas is made anew, and the plot jumps, whenever it changes.

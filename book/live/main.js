@@ -4,7 +4,7 @@ import {
   begin, DAMAGED, isAtStart, isBusy, isSeenAlike, isTry, isWanted, next, question, readAddress, writeAddress,
 } from "./state.js";
 import {drawExercises, openExercises} from "./exercises.js";
-import {describe, draw, drawAnswer, open} from "./view.js";
+import {describe, draw, drawAnswer, drawFolds, open} from "./view.js";
 
 const VIEWED_FOR = 1000; // ms in view before the runtime is fetched ahead
 const STALLED_AFTER = 30_000; // ms without a further byte, or of starting Python, on a slow machine
@@ -41,7 +41,9 @@ function dispatch(event) {
 function render(section, before) {
   const whatIf = state.whatIfs[section.id];
   if (isSeenAlike(state, before, section.id)) return;
-  if (whatIf.answer !== before.whatIfs[section.id].answer) renderAnswer(section, whatIf.answer); // see drawAnswer
+  const {answer, folded} = before.whatIfs[section.id];
+  if (whatIf.answer !== answer) renderAnswer(section, whatIf.answer); // see drawAnswer
+  if (whatIf.folded && whatIf.folded !== folded) drawFolds(section, whatIf.folded);
   draw(section, whatIf, state.engine, isBusy(state, section.id));
 }
 
@@ -87,16 +89,22 @@ function hire() {
 function receive(message) {
   clearTimeout(limit);
   if (message.type === "failed") return end(isTry(state.asked) ? brokenBy(message) : failedWith(message));
-  if (message.type === "replied") return dispatch(answerIn(message));
+  if (message.type === "replied") return replied(message);
   if (message.type === "running") return endAfter(VERDICT_TAKES, ENDLESS);
   if (message.type === "verdict") endAfter(VERDICT_TAKES, ENDLESS);
   if (message.type === "progress" && state.engine.phase === "booting") endAfter(STALLED_AFTER, STALLED);
   dispatch(message);
 }
 
-function answerIn({question, reply}) {
-  const {ok, message, control, ...answer} = JSON.parse(reply);
-  return ok ? {type: "answered", question, answer} : {type: "refused", question, message, control};
+function replied(message) {
+  dispatch(replyIn(message));
+  if (state.asked) endAfter(ANSWER_TAKES, STUCK); // what is folded away is still to come, or the next answer
+}
+
+function replyIn({question, reply}) {
+  const {ok, message, control, ...rest} = JSON.parse(reply);
+  if (ok) return {type: "answered", question, answer: rest};
+  return rest.folds ? {type: "unfolded", question, folded: rest} : {type: "refused", question, message, control};
 }
 
 const failedWith = ({message}) => `The calculation failed: ${message}. Move a control to try again.`;

@@ -2,6 +2,7 @@
 //
 // Between two moves it is numbers that change, hardly ever tags. A part that has the same tags as before is not parsed:
 // what differs is written into its texts and attributes. The HTML is well formed, without elements that have no end.
+// What lies in an element with `data-apart` is left as it is: it is put there by itself.
 
 const PIECES = /<[^>]*>|[^<]+/g; // tags and texts: in values and texts, < and > are escaped
 const VALUES = /([\w-]+)="([^"]*)"/g;
@@ -72,7 +73,7 @@ const plain = (text) => (text.includes("&") ? parsed(text).textContent : text);
 
 // Finds the node of each tag and text, in the order of both; an end has none. What does not fit is not remembered.
 function remember(element, pieces) {
-  const walker = document.createTreeWalker(element);
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_ALL, withoutApart);
   let node = element;
   const nodes = pieces.map((piece) => {
     if (isEnd(piece)) return null;
@@ -84,6 +85,9 @@ function remember(element, pieces) {
   if (fits && !node) drawn.set(element, {pieces, nodes});
   else drawn.delete(element);
 }
+
+const withoutApart = ({parentNode}) =>
+  isApart(parentNode) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
 
 const kindOf = (piece) => (isTag(piece) ? Node.ELEMENT_NODE : Node.TEXT_NODE);
 
@@ -119,8 +123,10 @@ function setText(node, text) {
 
 function patchElement(old, fresh) {
   patchAttributes(old, fresh);
-  patch(old, fresh);
+  if (!isApart(old)) patch(old, fresh);
 }
+
+const isApart = (element) => element?.hasAttribute?.("data-apart");
 
 const alike = (a, b) => a.nodeName === b.nodeName && a.getAttribute?.("data-key") === b.getAttribute?.("data-key");
 

@@ -4,6 +4,7 @@
 // whatIfs[id]    values   what the controls hold, as texts
 //                shown    the values whose answer is on the page
 //                answer   the last good answer (null: the still page's own, for the starting values)
+//                folded   what is folded away in it, which comes after it; until then, in the one before
 //                wanted   the values still have to be asked about
 //                refusal  {message, control} of the last question, or null
 //                notice   a sentence about where the values came from, or ""
@@ -14,7 +15,7 @@
 export function begin(whatIfs) {
   const entries = whatIfs.map(({id, name, start}) => [
     id,
-    {name, start, values: start, shown: start, answer: null, wanted: false, refusal: null, notice: "", linked: false},
+    {name, start, values: start, shown: start, answer: null, folded: null, wanted: false, refusal: null, notice: "", linked: false},
   ]);
   return {
     engine: {phase: "asleep", loaded: 0, message: ""},
@@ -49,6 +50,8 @@ export function next(state, event) {
       return askedAbout(state, event.question);
     case "answered":
       return isCurrent(state, event) ? answered(state, event) : state;
+    case "unfolded":
+      return isCurrent(state, event) ? unfolded(state, event) : state;
     case "refused":
       return isCurrent(state, event) ? refused(state, event) : state;
     case "tried":
@@ -130,8 +133,11 @@ function answered(state, {answer}) {
   const {id, settings} = state.asked;
   const shown = asWritten(settings, answer);
   const values = same(settings, state.whatIfs[id].values) ? shown : state.whatIfs[id].values;
-  return change({...state, asked: null}, id, {answer, shown, values, refusal: null, linked: false});
+  return change(state, id, {answer, shown, values, refusal: null, linked: false});
 }
+
+// With what is folded away a question is done.
+const unfolded = (state, {folded}) => change({...state, asked: null}, state.asked.id, {folded});
 
 // Numbers as `lib` writes them: "70B" for the slider's 70000000000, "14" for "2 weeks".
 function asWritten(settings, {inputs, texts}) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {
-  begin, DAMAGED, isAtStart, isStale, isWanted, next, placeOfValue, question, readAddress, textOfSlider, writeAddress,
+  begin, DAMAGED, isAtStart, isBusy, isStale, isWanted, next, placeOfValue, question, readAddress, textOfSlider, writeAddress,
 } from "./state.js";
 
 const START = {n_gpus: "128", law: "Hoffmann 2022"};
@@ -9,6 +9,7 @@ const TWO = [{id: "a", name: "days", start: START}, {id: "b", name: "days", star
 
 const after = (state, ...events) => events.reduce(next, state);
 const moved = (value, id = "a") => ({type: "moved", id, control: "n_gpus", value});
+const unfolded = (question, folded = {}) => ({type: "unfolded", question, folded});
 const answer = (settings) => ({inputs: {...settings, n_gpus: Number(settings.n_gpus)}, texts: settings, title: "t"});
 
 // The state after its next question was sent, and that question.
@@ -30,7 +31,9 @@ test("moves made while a question is under way merge into one question about the
   const [busy] = asked(next(ready, moved("129")));
   const moving = after(busy, moved("130"), moved("131"), moved("132"));
   assert.equal(question(moving), null);
-  const freed = next(moving, {type: "answered", question: 1, answer: answer({...START, n_gpus: "129"})});
+  const seen = next(moving, {type: "answered", question: 1, answer: answer({...START, n_gpus: "129"})});
+  assert.equal(question(seen), null); // what is folded away is still to come
+  const freed = next(seen, unfolded(1));
   assert.deepEqual(question(freed).settings, {...START, n_gpus: "132"});
   assert.equal(question(freed).question, 2);
 });
@@ -48,12 +51,24 @@ test("a late answer is dropped", () => {
   const [busy, sent] = asked(next(ready, moved("256")));
   const ended = next(busy, {type: "failed", message: "ended"});
   assert.equal(next(ended, {type: "answered", question: sent.question, answer: answer(START)}), ended);
+  assert.equal(next(ended, unfolded(sent.question)), ended);
   assert.equal(next(busy, {type: "refused", question: 99, message: "no"}), busy);
+});
+
+test("an answer is busy until what is folded away in it has come too", () => {
+  const [busy, sent] = asked(next(ready, moved("256")));
+  const seen = next(busy, {type: "answered", question: sent.question, answer: answer(sent.settings)});
+  assert.ok(isBusy(seen, "a") && !isStale(seen.whatIfs.a));
+  const done = next(seen, unfolded(sent.question, {folds: {days: "<p>1</p>"}}));
+  assert.ok(!isBusy(done, "a"));
+  assert.deepEqual(done.whatIfs.a.folded, {folds: {days: "<p>1</p>"}});
+  const ended = next(seen, {type: "failed", message: "ended"});
+  assert.ok(isWanted(ended));
 });
 
 test("a refusal names its control, keeps the last good answer, and goes with the next good one", () => {
   let [state, sent] = asked(next(ready, moved("256")));
-  state = next(state, {type: "answered", question: sent.question, answer: answer(sent.settings)});
+  state = after(state, {type: "answered", question: sent.question, answer: answer(sent.settings)}, unfolded(sent.question));
   [state, sent] = asked(next(state, moved("-1")));
   state = next(state, {type: "refused", question: sent.question, message: "n_gpus = -1", control: "n_gpus"});
   assert.deepEqual(state.whatIfs.a.refusal, {message: "n_gpus = -1", control: "n_gpus"});
@@ -78,16 +93,16 @@ test("a reset asks about the starting values, unless the page shows them already
   const untouched = after(ready, moved("256"), {type: "reset", id: "a"});
   assert.equal(question(untouched), null);
   const [busy, sent] = asked(next(ready, moved("256")));
-  const shown = next(busy, {type: "answered", question: sent.question, answer: answer(sent.settings)});
+  const reply = {type: "answered", question: sent.question, answer: answer(sent.settings)};
+  const shown = after(busy, reply, unfolded(sent.question));
   assert.deepEqual(question(next(shown, {type: "reset", id: "a"})).settings, START);
-  const reply = {type: "answered", question: 1, answer: answer(sent.settings)};
-  assert.deepEqual(question(after(busy, {type: "reset", id: "a"}, reply)).settings, START);
+  assert.deepEqual(question(after(busy, {type: "reset", id: "a"}, reply, unfolded(1))).settings, START);
 });
 
 test("two what-ifs of a page are answered in turn", () => {
   const [busy, first] = asked(after(ready, moved("1"), moved("2", "b")));
   assert.equal(first.id, "a");
-  const freed = next(busy, {type: "answered", question: 1, answer: answer(first.settings)});
+  const freed = after(busy, {type: "answered", question: 1, answer: answer(first.settings)}, unfolded(1));
   assert.equal(question(freed).id, "b");
 });
 

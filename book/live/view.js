@@ -71,18 +71,16 @@ function moveOf(target) {
 const scaleOf = (slider) => ({log: slider.dataset.scale === "log", whole: "whole" in slider.dataset});
 
 export function draw(section, whatIf, engine, busy) {
-  for (const control of controlsOf(section)) drawControl(control, whatIf);
-  unfoldMoved(section, whatIf);
-  drawMessage(section, whatIf, engine);
-  const answer = section.querySelector(".what-if-answer");
+  const {controls, more, message, answer} = partsOf(section);
+  for (const control of controls) drawControl(control, whatIf);
+  if (more) unfoldMoved(more, whatIf);
+  drawMessage(section, message, whatIf, engine);
   answer.setAttribute("aria-busy", String(busy));
   drawStale(answer, isStale(whatIf), busy);
 }
 
 // Folded inputs are shown when one is refused, and once when a link has set one: a reader can fold them again.
-function unfoldMoved(section, {values, start}) {
-  const more = section.querySelector(".what-if-more");
-  if (!more) return;
+function unfoldMoved(more, {values, start}) {
   const moved = [...more.querySelectorAll("[name]")].some(({name}) => values[name] !== start[name]);
   if (more.querySelector("[aria-invalid]") || (moved && !("told" in more.dataset))) more.open = true;
   if (moved) more.dataset.told = "";
@@ -98,14 +96,20 @@ function drawStale(answer, stale, busy) {
   else if (stale !== answer.classList.contains("what-if-stale")) answer.classList.toggle("what-if-stale", stale);
 }
 
-const controls = new WeakMap(); // section -> its controls: looked up once, drawn twice a move
+const parts = new WeakMap(); // section -> its parts: looked up once, drawn three times a move
 
-function controlsOf(section) {
-  if (!controls.has(section)) controls.set(section, fieldsOf(section).map(partsOf));
-  return controls.get(section);
+function partsOf(section) {
+  if (!parts.has(section)) parts.set(section, findParts(section));
+  return parts.get(section);
 }
 
-function partsOf(field) {
+function findParts(section) {
+  const [more, message, answer, chart, plot, caption] = ["more", "message", "answer", "chart", "plot", "chart figcaption"]
+    .map((part) => section.querySelector(`.what-if-${part}`));
+  return {controls: fieldsOf(section).map(controlOf), more, message, answer, chart, plot, caption};
+}
+
+function controlOf(field) {
   const box = field.closest("[data-control]");
   const unit = box.querySelector(".what-if-unit")?.textContent ?? "";
   return {field, box, unit, slider: box.querySelector("input[type=range]"), name: field.name};
@@ -143,9 +147,8 @@ const setOrRemove = (element, name, value) =>
 const speaking = new WeakMap(); // section -> timer of the sentence that is to be said
 const SPEAK_AFTER = 600; // ms without a further answer: a drag is summed up once
 
-function drawMessage(section, whatIf, engine) {
+function drawMessage(section, message, whatIf, engine) {
   const {kind, text} = messageOf(whatIf, engine, section.contains(document.activeElement));
-  const message = section.querySelector(".what-if-message");
   clearTimeout(speaking.get(section));
   if (kind === "spoken") speaking.set(section, setTimeout(() => say(message, kind, text), SPEAK_AFTER));
   else say(message, kind, text);
@@ -179,9 +182,18 @@ function drawProgress(message, loaded) {
 
 // Put an answer on the page: the chart, its finding and table, the rows. The chart comes first: setting a font on its
 // canvas makes the browser work out the style of all that has changed before.
-export function drawAnswer(section, answer, drawChart) {
-  section.querySelector(".what-if-chart").hidden = !answer.chart;
-  if (answer.chart) drawChart(section.querySelector(".what-if-plot"), answer.chart);
-  patchHtml(section.querySelector(".what-if-chart figcaption"), answer.chart_html);
-  patchHtml(section.querySelector(".what-if-answer"), answer.html);
+export function drawAnswer(section, {chart, chart_html, html}, drawChart) {
+  const shown = partsOf(section);
+  shown.chart.hidden = !chart;
+  if (chart) drawChart(shown.plot, chart);
+  patchHtml(shown.caption, chart_html);
+  patchHtml(shown.answer, html);
+}
+
+// What is folded away in the last answer: how its numbers come about, and its chart as a table.
+export function drawFolds(section, {folds, table}) {
+  const {answer, caption} = partsOf(section);
+  for (const fold of answer.querySelectorAll("[data-key]")) patchHtml(fold.lastElementChild, folds[fold.dataset.key]);
+  const apart = caption.querySelector("[data-apart]");
+  if (apart) patchHtml(apart, table);
 }

@@ -1,7 +1,8 @@
 // Answers questions in a worker: boots Python once, then calls lib.whatif.page for each.
 //
 // In:  {type: "fetch"} | {type: "boot"} | {type: "ask", question, name, settings} | {type: "try", question, name, code}
-// Out: {type: "progress", loaded} | {type: "ready"} | {type: "replied", question, reply} | {type: "failed", message}
+// Out: {type: "progress", loaded} | {type: "ready"} | {type: "replied", question, reply}, once or twice
+//      | {type: "failed", message}
 //      | {type: "running"} | {type: "verdict", question, row, printed} | {type: "judged", question, summary, ok}
 
 import {loadPyodide} from "pyodide";
@@ -69,9 +70,10 @@ async function start() {
   respond = python.pyimport("lib.whatif.page").respond;
 }
 
-// The reply is read by the page: a text is sent in less time than what it holds.
+// What is seen at once is sent before what is folded away is worked out. The page reads the replies: a text is sent in
+// less time than what it holds.
 function answer({question, name, settings}) {
-  postMessage({type: "replied", question, reply: respond(name, JSON.stringify(settings))});
+  for (const reply of respond(name, JSON.stringify(settings))) postMessage({type: "replied", question, reply});
 }
 
 // A reader's solution: verdicts are sent one by one, so that the page can end an endless loop and keep the others.

@@ -40,7 +40,9 @@ and the last good answer stays, marked by the class `what-if-stale` on the answe
 `title` of the reply there for screen readers only (class `what-if-spoken` on the message).
 
 Answer. Inside it every number carries its exact value: `<data value="13459186305.27">13.46B parameters</data>`.
-Each disclosure has a stable `data-key`: a script that replaces the answer opens again what was open.
+Each disclosure has a stable `data-key`: a script that replaces the answer opens again what was open. What it discloses
+stands in `<div data-apart>`: after a move it comes a moment later than what is seen without it, and until then a script
+leaves there what was.
 
 Chart. `what-if-plot` holds the still picture; a script draws the reply's chart data in its place, and puts the reply's
 `chart_html` into the figcaption: the finding, and the same numbers as a table.
@@ -113,27 +115,53 @@ def controls_html(answer, ident):
 </fieldset></form>"""
 
 
-def answer_html(view, command=""):
-    """The answer: a sentence, checks, the table of numbers that unfold, notes, the same on the command line."""
+def answer_html(view, command="", folded=None):
+    """The answer: a sentence, checks, the table of numbers that unfold, notes, the same on the command line.
+
+    Args:
+        view: the `View`.
+        command: the same on the command line.
+        folded: what unfolds the numbers, as `folds` gives it: made here if left out, left empty for {}.
+    """
+    folded = folds(view) if folded is None else folded
     parts = [
         f'<p class="what-if-title">{escape(view.title)}</p>',
         _checks(view.checks),
-        _rows(view.rows),
+        _rows(view.rows, folded),
         "\n".join(f'<p class="what-if-note"><strong>Note:</strong> {escape(note)}</p>' for note in view.notes),
         f'<p class="what-if-command">On the command line: <code>{escape(command)}</code></p>' if command else "",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def chart_html(chart):
-    """What stands under a chart: the finding, and the chart's numbers as a table in a disclosure."""
+def chart_html(chart, table=None):
+    """What stands under a chart: the finding, and the chart's numbers as a table in a disclosure.
+
+    Args:
+        chart: the `Chart`, or None.
+        table: what `table_html` gives: made here if left out.
+    """
+    if chart is None:
+        return ""
+    table = table_html(chart) if table is None else table
+    return f"""<p>{escape(chart.title)}</p>
+<details class="what-if-data" data-key="chart"><summary>The chart as a table</summary>
+<div data-apart>{table}</div></details>"""
+
+
+def table_html(chart):
+    """A chart's numbers as a table, with its reference lines."""
     if chart is None:
         return ""
     table = _shared_table(chart) if len({series.x for series in chart.series}) == 1 else _long_table(chart)
-    return f"""<p>{escape(chart.title)}</p>
-<details class="what-if-data" data-key="chart"><summary>The chart as a table</summary>
-{_thinned(chart)}<div class="what-if-scroll" tabindex="0" role="group" aria-label="Table">{table}</div>
-{_references(chart)}</details>"""
+    return f"""{_thinned(chart)}<div class="what-if-scroll" tabindex="0" role="group" aria-label="Table">{table}</div>
+{_references(chart)}"""
+
+
+def folds(view):
+    """What unfolds each number of an answer: the key of its row -> how it comes about."""
+    unfolded = zip(unique_keys(view.rows), (row.unfolded for row in view.rows), strict=True)
+    return {key: _part(*parts[0]) + _parts(*parts[1:]) for key, parts in unfolded if parts}
 
 
 def _control(control, value, ident):
@@ -202,11 +230,11 @@ def _checks(checks):
     return f'<ul class="what-if-checks">{items}</ul>' if items else ""
 
 
-def _rows(rows):
+def _rows(rows, folded):
     bodies, keys = [], unique_keys(rows)
     for group in dict.fromkeys(row.group for row in rows):
         heading = f'<tr><th colspan="2" scope="rowgroup">{escape(group)}</th></tr>' if group else ""
-        lines = [_row(row, key) for row, key in zip(rows, keys, strict=True) if row.group == group]
+        lines = [_row(row, key, folded.get(key, "")) for row, key in zip(rows, keys, strict=True) if row.group == group]
         bodies.append("<tbody>\n" + "\n".join([heading, *lines] if heading else lines) + "\n</tbody>")
     caption = "<caption>Open a number to see how it comes about.</caption>"
     return f'<table class="what-if-rows">{caption}\n' + "\n".join(bodies) + "\n</table>" if rows else ""
@@ -226,18 +254,18 @@ def _key(group, label):
     return "-".join(_WORD.findall(f"{group} {label}".lower())) or "row"
 
 
-def _row(row, key):
-    value = escape(row.text) if isinstance(row.value, str) else f'<data value="{row.value!r}">{escape(row.text)}</data>'
-    unfolded = row.unfolded
-    if unfolded:
-        parts = _part(*unfolded[0]) + _parts(*unfolded[1:])
-        value = f'<details data-key="{key}"><summary>{value}</summary>{parts}</details>'  # a key is words alone
-    return f"<tr>{_label(row.label)} <td>{value}</td></tr>"
+def _row(row, key, folded):
+    text = escape(row.text)
+    value = text if isinstance(row.value, str) else f'<data value="{row.value!r}">{text}</data>'
+    if not row.unfolds:
+        return f"{_before(row.label)}{value}</td></tr>"
+    return f"{_before(row.label, key)}{value}</summary><div data-apart>{folded}</div></details></td></tr>"
 
 
 @lru_cache(maxsize=1024)
-def _label(text):
-    return f'<th scope="row">{escape(text)}</th>'
+def _before(label, key=""):
+    fold = f'<details data-key="{key}"><summary>' if key else ""  # a key is words alone
+    return f'<tr><th scope="row">{escape(label)}</th> <td>{fold}'
 
 
 @lru_cache(maxsize=1024)  # a move changes the formula, which comes first, and leaves most of the rest

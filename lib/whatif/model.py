@@ -46,6 +46,11 @@ class Row:
         return units.show(self.value, self.unit)
 
     @property
+    def unfolds(self):
+        """Whether there is more to say than the value."""
+        return bool(self.formula or self.assumed or self.convention or self.sources)
+
+    @property
     def unfolded(self):
         """How the number comes about, as pairs of a word and a text: the same in every face."""
         one = (("formula", self.formula), ("assumed", "; ".join(self.assumed)), ("counts", self.convention))
