@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import permutations
 
 import pytest
 
@@ -55,11 +56,23 @@ APART = """async ([script, htmls]) => {
   shown.remove();
   return found;
 }"""
+# Shows one text after another: whether the last of its parts is the same element each time.
+KEPT = """async ([script, htmls]) => {
+  const {patchHtml} = await import(URL.createObjectURL(new Blob([script], {type: "text/javascript"})));
+  const shown = document.createElement("div");
+  document.body.append(shown);
+  const last = htmls.map((html) => (patchHtml(shown, html), shown.lastElementChild));
+  shown.remove();
+  return new Set(last).size === 1;
+}"""
+NOTES = ("", "<p>1</p>", "<p>1</p><p>2</p><p>3</p>", "<p>2</p>", "<p>1</p><p>2</p>", "")
+PARTS = ["".join(some) for n in range(5) for some in permutations(("<p>1</p>", "<i>2</i>", "<u>3</u>", "<i>4</i>"), n)]
 TAGS = (
     "<p>1 <b>2</b></p>",
     "<p>1 <i>3</i></p>",
     '<p>1 <i id="4">3</i></p>',
     '<p>1 <i id="&lt;">3 &amp;</i></p><p>5</p>',
+    '<p>1 <i id="&quot;&gt;">&amp;lt; &#x27;</i></p><p>&lt;</p>',
 )
 NAMES = [name for name, _ in SECTIONS]
 KINDS = {
@@ -156,7 +169,12 @@ def test_an_answer_looks_the_same_whatever_was_shown_before(together, root):
     seen = [answer_html(view, folded={}) for view in views], [chart_html(view.chart, table="") for view in views]
     folded = [html for view in views for html in (*folds(view).values(), table_html(view.chart))]
     script = (root / "book/live/patch.js").read_text()
-    assert together.evaluate(PATCHED, [script, [*seen[0], *seen[1], *folded[::5], *TAGS]]) == []
+    assert together.evaluate(PATCHED, [script, [*seen[0], *seen[1], *folded[::5], *TAGS, *PARTS, *PARTS[::-2]]]) == []
+
+
+def test_what_stands_behind_a_note_that_comes_or_goes_is_moved_as_it_is(together, root):
+    script = (root / "book/live/patch.js").read_text()
+    assert together.evaluate(KEPT, [script, [f"<b>0</b>{notes}<i>4</i>" for notes in NOTES]])
 
 
 def test_what_is_shown_by_itself_is_left_alone_by_what_is_shown_around_it(together, root):

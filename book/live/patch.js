@@ -6,14 +6,30 @@
 
 const PIECES = /<[^>]*>|[^<]+/g; // tags and texts: in values and texts, < and > are escaped
 const VALUES = /([\w-]+)="([^"]*)"/g;
+const LETTERS = {amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'"}; // as Python's html.escape names them
+const ESCAPED = new RegExp(`&(${Object.keys(LETTERS).join("|")});`, "g");
 
 const drawn = new WeakMap(); // element -> {pieces, nodes}: as they were last written, and the node of each
 
-// The parts are the outermost elements; what stands between them is left out.
+// The parts are the outermost elements; what stands between them is left out. Where there are more or fewer than before,
+// those behind them are moved as they are.
 export function patchHtml(element, html) {
   const parts = partsOf(html);
-  parts.forEach((pieces, i) => patchPart(element, element.children[i], pieces));
-  while (element.children.length > parts.length) element.lastElementChild.remove();
+  const old = element.children; // as they are at any moment
+  parts.forEach((pieces, i) => {
+    while (old.length > parts.length && isOther(old[i], pieces)) old[i].remove();
+    if (old.length < parts.length && isOther(old[i], pieces)) insert(element, old[i], pieces);
+    else patchPart(element, old[i], pieces);
+  });
+  while (old.length > parts.length) element.lastElementChild.remove();
+}
+
+const isOther = (old, pieces) => drawn.has(old) && drawn.get(old).pieces[0] !== pieces[0];
+
+function insert(element, before, pieces) {
+  const fresh = parsed(pieces.join("")).firstChild;
+  element.insertBefore(fresh, before);
+  remember(fresh, pieces);
 }
 
 function partsOf(html) {
@@ -31,12 +47,12 @@ const isTag = (piece) => piece[0] === "<";
 const isEnd = (piece) => piece[1] === "/" && isTag(piece);
 
 function patchPart(parent, old, pieces) {
-  if (old && rewrite(drawn.get(old), pieces)) return;
+  if (!old) return insert(parent, null, pieces);
+  if (rewrite(drawn.get(old), pieces)) return;
   const fresh = parsed(pieces.join("")).firstChild;
-  const kept = old && alike(old, fresh);
+  const kept = alike(old, fresh);
   if (kept) patchElement(old, fresh);
-  else if (old) old.replaceWith(fresh);
-  else parent.append(fresh);
+  else old.replaceWith(fresh);
   remember(kept ? old : fresh, pieces);
 }
 
@@ -69,7 +85,7 @@ function write(node, piece) {
   else for (const [, name, value] of piece.matchAll(VALUES)) node.setAttribute(name, plain(value));
 }
 
-const plain = (text) => (text.includes("&") ? parsed(text).textContent : text);
+const plain = (text) => text.replace(ESCAPED, (_, name) => LETTERS[name]);
 
 // Finds the node of each tag and text, in the order of both; an end has none. What does not fit is not remembered.
 function remember(element, pieces) {
