@@ -90,7 +90,7 @@ def test_use_that_leads_beyond_the_fitted_runs_is_said_also_where_the_best_size_
 def test_every_number_unfolds_to_a_formula_and_a_source():
     for view in (ask(), ask(law="moe", n_experts=4, compute="1e20")):
         for row in view.rows:
-            assert row.formula, row.label
+            assert row.worked, row.label
             assert row.sources, row.label
             assert row.convention, row.label
 

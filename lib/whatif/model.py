@@ -26,7 +26,8 @@ class Row:
     value: float | str
     unit: str = ""  # a unit that `units.show` knows, or any word
     group: str = ""  # rows of one group stand together under this heading
-    formula: str = ""  # with the numbers put in: "6 x 13.46e9 x 269.2e9"
+    formula: str = ""  # with the numbers put in, "6 x 13.46e9 x 269.2e9", or with a {} for each of `numbers`
+    numbers: tuple[float, ...] = ()  # to be put into the formula when somebody unfolds it
     assumed: tuple[str, ...] = ()  # inputs that nobody measured: "MFU 0.45"
     sources: tuple[str, ...] = ()  # down to table, equation or page
     convention: str = ""  # what is counted and what is left out
@@ -46,6 +47,15 @@ class Row:
         return units.show(self.value, self.unit)
 
     @property
+    def worked(self):
+        """The formula with the numbers put in.
+
+        >>> Row(label="tokens", value=269.2e9, formula="D = {} / (6 x {})", numbers=(2.174e22, 13.46e9)).worked
+        'D = 2.174e22 / (6 x 1.346e10)'
+        """
+        return self.formula.format(*map(units.show_power, self.numbers)) if self.numbers else self.formula
+
+    @property
     def unfolds(self):
         """Whether there is more to say than the value."""
         return bool(self.formula or self.assumed or self.convention or self.sources)
@@ -53,8 +63,14 @@ class Row:
     @property
     def unfolded(self):
         """How the number comes about, as pairs of a word and a text: the same in every face."""
-        one = (("formula", self.formula), ("assumed", "; ".join(self.assumed)), ("counts", self.convention))
+        one = (("formula", self.worked), ("assumed", "; ".join(self.assumed)), ("counts", self.convention))
         return tuple([part for part in (*one, *[("source", source) for source in self.sources]) if part[1]])
+
+    def to_dict(self):
+        """The row as plain data."""
+        data = vars(self) | {"formula": self.worked, "text": self.text}
+        del data["numbers"]
+        return data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +193,7 @@ class View:
     def to_dict(self):
         """The view as plain data, ready for JSON: the greater part of what `handbook what-if NAME --json` prints."""
         return vars(self) | {
-            "rows": [vars(row) | {"text": row.text} for row in self.rows],
+            "rows": [row.to_dict() for row in self.rows],
             "chart": self.chart and self.chart.to_dict(),
             "checks": [vars(item) | {"verdict": item.verdict} for item in self.checks],
         }

@@ -3,7 +3,6 @@
 from lib import scaling, units
 from lib.compute import TOKENS_PER_PARAM, chinchilla_optimal, train_flops
 from lib.scaling.ensemble import Ensemble
-from lib.units import show_power
 from lib.whatif import controls
 from lib.whatif.model import Axis, Chart, Choice, Number, Row, Series, View, WhatIf
 
@@ -12,6 +11,7 @@ _COMPUTE, _N_PARAMS = 2.173796352e22, 13_459_186_305.0
 _POINTS = 33  # of a curve: with the reach below, each fourth size is twice the one before
 _REACH = 16.0  # the curve is drawn this many times below and above the best size
 _EQUATION_4 = "Hoffmann et al. 2022, arXiv:2203.15556, equation 4"
+_TOKENS, _RATIO = "D = {} / (6 x {})", "D / N = {} / {}"
 _CONVENTION = "compute is 6 N D; N counts {}; every token is seen once"
 
 
@@ -23,6 +23,7 @@ def allocation_view(compute=_COMPUTE, law="Hoffmann 2022", n_params=_N_PARAMS):
     losses = chosen.loss(*best), chosen.loss(*given)
     others = Ensemble(compute=compute, laws=tuple(law for law in scaling.LAWS.values() if law is not chosen))
     penalties = {factor: chosen.size_penalty(compute, factor) for factor in (0.5, 2.0)}
+    reach = "" if chosen.inside_range(*best) else chosen.label(*best)
     return View(
         title=_title(chosen, compute, best, given, losses),
         rows=(
@@ -31,8 +32,8 @@ def allocation_view(compute=_COMPUTE, law="Hoffmann 2022", n_params=_N_PARAMS):
             *_valley_rows(chosen, best, penalties),
             *_other_rows(compute, others),
         ),
-        chart=_chart(chosen, compute, best, given, penalties[2.0]),
-        notes=_notes(chosen, best, others),
+        chart=_chart(chosen, compute, best, given, penalties[2.0], reach),
+        notes=_notes(reach, others),
     )
 
 
@@ -57,14 +58,16 @@ def best_rows(chosen, compute, best, loss):
             label="parameters",
             value=n_params,
             unit="parameters",
-            formula=f"N = {balance} x ({show_power(compute)} / 6)^({beta} / ({alpha} + {beta}))",
+            formula=f"N = {balance} x ({{}} / 6)^({beta} / ({alpha} + {beta}))",
+            numbers=(compute,),
             **common,
         ),
         Row(
             label="tokens",
             value=n_tokens,
             unit="tokens",
-            formula=f"D = {show_power(compute)} / (6 x {show_power(n_params)})",
+            formula=_TOKENS,
+            numbers=(compute, n_params),
             **common,
         ),
         _ratio_row(best, common),
@@ -74,21 +77,20 @@ def best_rows(chosen, compute, best, loss):
 
 def _ratio_row(run, common):
     n_params, n_tokens = run
-    formula = f"D / N = {show_power(n_tokens)} / {show_power(n_params)}"
-    return Row(label="tokens per parameter", value=n_tokens / n_params, formula=formula, **common)
+    formula = {"formula": _RATIO, "numbers": (n_tokens, n_params)}
+    return Row(label="tokens per parameter", value=n_tokens / n_params, **formula, **common)
 
 
 def _loss_row(label, chosen, run, loss, common):
     n_params, n_tokens = run
-    size_term = f"{chosen.A:g} / {show_power(n_params)}^{chosen.alpha:g}"
-    data_term = f"{chosen.B:g} / {show_power(n_tokens)}^{chosen.beta:g}"
     errors = chosen.origin.errors
     known = f"standard error of E {errors.E:g}" if errors else "no standard error published"
     return Row(
         label=label,
         value=loss,
         unit="nats per token",
-        formula=f"{chosen.E:g} + {size_term} + {data_term}",
+        formula=f"{chosen.E:g} + {chosen.A:g} / {{}}^{chosen.alpha:g} + {chosen.B:g} / {{}}^{chosen.beta:g}",
+        numbers=(n_params, n_tokens),
         **common | {"convention": f"{chosen.label(*run)}; {known}; {chosen.origin.tokenizer}"},
     )
 
@@ -103,7 +105,8 @@ def _given_rows(chosen, compute, given, losses):
             label="tokens it can see",
             value=n_tokens,
             unit="tokens",
-            formula=f"D = {show_power(compute)} / (6 x {show_power(n_params)})",
+            formula=_TOKENS,
+            numbers=(compute, n_params),
             **common,
         ),
         _ratio_row(given, common),
@@ -119,7 +122,8 @@ def _given_rows(chosen, compute, given, losses):
             label="part of the budget that would do",
             value=min(enough / compute, 1.0),
             unit="%",
-            formula=f"the best size reaches {losses[1]:.6g} with {show_power(enough)} of {show_power(compute)} FLOP",
+            formula=f"the best size reaches {losses[1]:.6g} with {{}} of {{}} FLOP",
+            numbers=(enough, compute),
             **common,
         ),
     )
@@ -130,9 +134,8 @@ def _valley_rows(chosen, best, penalties):
     rows = []
     for words, factor in (("half the best size costs", 0.5), ("twice the best size costs", 2.0)):
         cost = max(penalties[factor], 0.0)
-        other = f"L({show_power(factor * best[0])}, {show_power(best[1] / factor)})"
-        at = f"{other} - L({show_power(best[0])}, {show_power(best[1])})"
-        rows.append(Row(label=words, value=cost, formula=at, **common))
+        numbers = factor * best[0], best[1] / factor, *best
+        rows.append(Row(label=words, value=cost, formula="L({}, {}) - L({}, {})", numbers=numbers, **common))
     return rows
 
 
@@ -163,7 +166,8 @@ def law_row(label, run, sources, convention, group="Other laws at this budget"):
         value=n_tokens / n_params,
         unit=f"tokens per parameter: {size}, {tokens}",
         group=group,
-        formula=f"D / N = {show_power(n_tokens)} / {show_power(n_params)}",
+        formula=_RATIO,
+        numbers=(n_tokens, n_params),
         sources=sources,
         convention=convention,
     )
@@ -173,12 +177,12 @@ def _convention(chosen):
     return _CONVENTION.format(chosen.origin.n_counts)
 
 
-def _chart(chosen, compute, best, given, cost):
+def _chart(chosen, compute, best, given, cost, reach):
     sizes = spaced(min(best[0] / _REACH, given[0]), max(best[0] * _REACH, given[0]))
     marks = mark("best size", best, chosen), mark("your size", given, chosen)
-    reach = "" if chosen.inside_range(*best) else f" ({chosen.label(*best)})"
+    beyond = reach and f" ({reach})"
     return Chart(
-        title=f"Near the best size the loss hardly moves: twice the size costs {cost:.4f} nats{reach}.",
+        title=f"Near the best size the loss hardly moves: twice the size costs {cost:.4f} nats{beyond}.",
         alt=f"Loss against model size at {compute:.3g} FLOP: a wide valley with its lowest point at {best[0]:.3g}.",
         x=Axis(label="model size (parameters)", scale="log"),
         y=Axis(label="loss (nats per token)"),
@@ -202,8 +206,8 @@ def mark(label, run, chosen):
     return Series(label=label, x=(run[0],), y=(chosen.loss(*run),), kind="points")
 
 
-def _notes(chosen, best, others):
-    notes = [f"At the best size this law is {chosen.label(*best)}."] if not chosen.inside_range(*best) else []
+def _notes(reach, others):
+    notes = [f"At the best size this law is {reach}."] if reach else []
     if others.n_extrapolated:
         n_laws = len(others.laws)
         notes.append(f"Extrapolated at their own best size: {others.n_extrapolated} of the {n_laws} other laws.")
