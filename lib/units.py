@@ -142,9 +142,12 @@ def show(value, unit=""):
         check.scalar(value=value)
         if isinstance(value, int):  # not every one is finite as a float
             check.finite(value=value)
-    shown = 100.0 * value if unit == "%" else value
-    if not math.isfinite(shown):
+    if not math.isfinite(value):
         return "none"
+    shown = 100.0 * value if unit == "%" else value
+    if math.isinf(shown):  # a share that a float holds, and a hundred times as much it does not
+        mantissa, exponent = _power(value).split("e")
+        return f"{mantissa}e{int(exponent) + 2}%"
     if unit == "s":
         return show_seconds(value)
     if unit == "bytes":

@@ -29,6 +29,7 @@ def test_binary_bytes_are_read_as_binary(value):
 @given(value=amounts | st.floats(allow_nan=False, allow_infinity=False), unit=st.sampled_from(UNITS))
 def test_every_number_is_shown_in_a_few_characters(value, unit):
     assert len(show(value, unit).removesuffix(unit).strip()) <= 20
+    assert show(value, unit) != "none"
 
 
 @given(value=st.floats(0.001, 1e6), unit=st.sampled_from(["s", "min", "h", "days", "hours", "weeks"]))
@@ -136,6 +137,7 @@ def test_only_text_is_read(text):
         (312e12, "FLOP/s", "3.12e14 FLOP/s"),
         (0.45, "%", "45%"),
         (0.0021, "%", "0.21%"),
+        (-1.314e308, "%", "-1.314e310%"),  # a hundred times as much is no float
         (80e9, "bytes", "80 GB"),
         (999.96e9, "bytes", "1,000 GB"),
         (1e20, "bytes", "100,000 PB"),

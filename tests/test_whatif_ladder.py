@@ -1,5 +1,7 @@
 """The what-ifs on the pilot ladder: thresholds are those of the ladder, and costs are recomputed by hand."""
 
+import re
+
 import pytest
 
 from lib.description import Expectations
@@ -79,6 +81,12 @@ def test_a_fault_that_lasts_the_whole_run_costs_the_whole_run():
     late = LateFault(run=run, rung=1, unnoticed_tokens=run.n_tokens, stopped_hours=0.0)
     assert late.gpu_hours == pytest.approx(Expectations(run=run).gpu_hours)
     assert late.break_even == 0
+
+
+def test_a_fault_that_costs_next_to_nothing_still_has_a_likelihood_above_which_climbing_pays():
+    view = answer("ladder-cost", {"unnoticed_tokens": 0, "stopped_hours": 2.23e-311, "pipeline": "8"})
+    above = next(row for row in view.rows if row.label == "the climb pays above")
+    assert re.fullmatch(r"[0-9.]+e3[0-9]{2}%", above.text)
 
 
 @pytest.mark.parametrize("tokens", [0, 1e-305])  # so few that no likelihood of the fault is high enough to be a number
