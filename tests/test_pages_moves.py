@@ -65,6 +65,23 @@ KEPT = """async ([script, htmls]) => {
   shown.remove();
   return new Set(last).size === 1;
 }"""
+# Shows rows one after another, each with a fold of that key; the one of b is filled and opened at first. Of each time
+# the open folds, and what lies in them.
+FOLDS = """async ([script, rows]) => {
+  const {patchHtml} = await import(URL.createObjectURL(new Blob([script], {type: "text/javascript"})));
+  const shown = document.createElement("div");
+  const fold = (key) => `<li><details data-key="${key}"><summary>${key}</summary><div data-apart></div></details></li>`;
+  document.body.append(shown);
+  const found = rows.map((keys, i) => {
+    patchHtml(shown, `<ul>${[...keys].map(fold).join("")}</ul>`);
+    const folds = [...shown.querySelectorAll("details")], inside = ({lastElementChild}) => lastElementChild.textContent;
+    const b = folds.find(({dataset}) => dataset.key === "b");
+    if (!i) patchHtml(b.lastElementChild, "<p>of b</p>"), (b.open = true);
+    return folds.filter(({open}) => open).map((one) => `${one.dataset.key}: ${inside(one)}`).join() || "none";
+  });
+  shown.remove();
+  return found;
+}"""
 NOTES = ("", "<p>1</p>", "<p>1</p><p>2</p><p>3</p>", "<p>2</p>", "<p>1</p><p>2</p>", "")
 PARTS = ["".join(some) for n in range(5) for some in permutations(("<p>1</p>", "<i>2</i>", "<u>3</u>", "<i>4</i>"), n)]
 TAGS = (
@@ -170,6 +187,12 @@ def test_an_answer_looks_the_same_whatever_was_shown_before(together, root):
     folded = [html for view in views for html in (*folds(view).values(), table_html(view.chart))]
     script = (root / "book/live/patch.js").read_text()
     assert together.evaluate(PATCHED, [script, [*seen[0], *seen[1], *folded[::5], *TAGS, *PARTS, *PARTS[::-2]]]) == []
+
+
+def test_an_open_fold_stays_open_with_what_lies_in_it_wherever_its_row_goes(together, root):
+    rows = ("abc", "abd", "bd", "cb", "xyzb", "b", "ac", "abc")
+    found = together.evaluate(FOLDS, [(root / "book/live/patch.js").read_text(), rows])
+    assert found == ["b: of b"] * 6 + ["none"] * 2
 
 
 def test_what_stands_behind_a_note_that_comes_or_goes_is_moved_as_it_is(together, root):

@@ -292,6 +292,12 @@ def test_the_command_of_an_answer_gives_the_same_answer(what_if):
     assert catalogue.solve(what_if, settings).to_dict() == answer.to_dict()
 
 
+@pytest.mark.parametrize("numbers", [(1.0,), (1.0, 2.0, 3.0)])
+def test_a_formula_has_a_place_for_each_of_its_numbers(numbers):
+    with pytest.raises(ValueError, match=r"numbers = . of them: 2, one for each {} of the formula"):
+        Row(label="tokens", value=1.0, formula="{} / {}", numbers=numbers)
+
+
 # One view, every face
 
 

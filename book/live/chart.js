@@ -140,6 +140,7 @@ function annotate(u, {chart, ink}) {
   ctx.save();
   ctx.scale(uPlot.pxRatio, uPlot.pxRatio);
   ctx.font = FONT;
+  ctx.textBaseline = "alphabetic"; // the axes leave another one
   ctx.fillStyle = ink;
   const box = boxOf(u);
   write(ctx, chart.y.label, 4, LINE, "left");

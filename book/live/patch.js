@@ -5,7 +5,7 @@
 // What lies in an element with `data-apart` is left as it is: it is put there by itself.
 
 const PIECES = /<[^>]*>|[^<]+/g; // tags and texts: in values and texts, < and > are escaped
-const VALUES = /([\w-]+)="([^"]*)"/g;
+const VALUES = /(?<![\w-])(?!data-key=)([\w-]+)="([^"]*)"/g; // a key is no value: with another one it is another tag
 const LETTERS = {amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'"}; // as Python's html.escape names them
 const ESCAPED = new RegExp(`&(${Object.keys(LETTERS).join("|")});`, "g");
 
@@ -50,10 +50,27 @@ function patchPart(parent, old, pieces) {
   if (!old) return insert(parent, null, pieces);
   if (rewrite(drawn.get(old), pieces)) return;
   const fresh = parsed(pieces.join("")).firstChild;
-  const kept = alike(old, fresh);
-  if (kept) patchElement(old, fresh);
+  const shown = alike(old, fresh) ? old : fresh;
+  const folds = foldsOf(old);
+  if (shown === old) patchElement(old, fresh);
   else old.replaceWith(fresh);
-  remember(kept ? old : fresh, pieces);
+  for (const [key, fold] of foldsOf(shown)) if (folds.has(key)) restore(fold, folds.get(key));
+  remember(shown, pieces);
+}
+
+// By their keys: whether each is open, and what lies in it.
+function foldsOf(element) {
+  const found = [...element.querySelectorAll("details[data-key]")];
+  return new Map(found.map((fold) => [fold.dataset.key, {fold, open: fold.open, inside: insideOf(fold)}]));
+}
+
+const insideOf = (fold) => [...(fold.querySelector("[data-apart]")?.childNodes ?? [])];
+
+// A fold that has moved is as it was.
+function restore({fold}, before) {
+  if (fold === before.fold) return;
+  fold.open = before.open;
+  fold.querySelector("[data-apart]")?.replaceChildren(...before.inside);
 }
 
 // ---- The same tags: values and texts are written one by one.

@@ -4,7 +4,8 @@
 // whatIfs[id]    values   what the controls hold, as texts
 //                shown    the values whose answer is on the page
 //                answer   the last good answer (null: the still page's own, for the starting values)
-//                folded   what is folded away in it, which comes after it; until then, in the one before
+//                folded   what is folded away in it, which comes after it
+//                partial  that has not come yet: on the page it is still that of the answer before
 //                wanted   the values still have to be asked about
 //                refusal  {message, control} of the last question, or null
 //                notice   a sentence about where the values came from, or ""
@@ -12,11 +13,12 @@
 // attempts[id]   of an exercise, from its first run: name and code, phase (waiting -> running -> judged, or failed),
 //                rows and printed as they come, summary and ok at the end, or the failure
 
+const UNTOUCHED = {
+  answer: null, folded: null, partial: false, wanted: false, refusal: null, notice: "", linked: false,
+};
+
 export function begin(whatIfs) {
-  const entries = whatIfs.map(({id, name, start}) => [
-    id,
-    {name, start, values: start, shown: start, answer: null, folded: null, wanted: false, refusal: null, notice: "", linked: false},
-  ]);
+  const entries = whatIfs.map(({id, name, start}) => [id, {...UNTOUCHED, name, start, values: start, shown: start}]);
   return {
     engine: {phase: "asleep", loaded: 0, message: ""},
     lastQuestion: 0,
@@ -96,11 +98,12 @@ export const isSeenAlike = (a, b, id) =>
 
 export const isAtStart = (whatIf) => same(whatIf.shown, whatIf.start);
 
-export const isStale = (whatIf) => !same(whatIf.shown, whatIf.values);
+export const isStale = (whatIf) => whatIf.partial || !same(whatIf.shown, whatIf.values);
 
 function ask(state, id, values) {
   const whatIf = state.whatIfs[id];
-  const wanted = state.asked?.id === id || whatIf.refusal !== null || !same(values, whatIf.shown);
+  const whole = state.asked?.id !== id && !whatIf.refusal && !whatIf.partial;
+  const wanted = !whole || !same(values, whatIf.shown);
   return change(woken(state), id, {values, wanted, notice: "", linked: false});
 }
 
@@ -133,11 +136,11 @@ function answered(state, {answer}) {
   const {id, settings} = state.asked;
   const shown = asWritten(settings, answer);
   const values = same(settings, state.whatIfs[id].values) ? shown : state.whatIfs[id].values;
-  return change(state, id, {answer, shown, values, refusal: null, linked: false});
+  return change(state, id, {answer, partial: true, shown, values, refusal: null, linked: false});
 }
 
 // With what is folded away a question is done.
-const unfolded = (state, {folded}) => change({...state, asked: null}, state.asked.id, {folded});
+const unfolded = (state, {folded}) => change({...state, asked: null}, state.asked.id, {folded, partial: false});
 
 // Numbers as `lib` writes them: "70B" for the slider's 70000000000, "14" for "2 weeks".
 function asWritten(settings, {inputs, texts}) {

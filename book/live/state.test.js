@@ -41,7 +41,8 @@ test("moves made while a question is under way merge into one question about the
 test("an answer shows the values that were asked about, in lib's own spelling", () => {
   const [busy, sent] = asked(next(ready, moved("1e3")));
   const reply = {inputs: {n_gpus: 1000, law: "Hoffmann 2022"}, texts: {n_gpus: "1000", law: "Hoffmann-2022"}};
-  const {a} = next(busy, {type: "answered", question: sent.question, answer: reply}).whatIfs;
+  const answered = {type: "answered", question: sent.question, answer: reply};
+  const {a} = after(busy, answered, unfolded(sent.question)).whatIfs;
   assert.deepEqual(a.shown, {n_gpus: "1000", law: "Hoffmann 2022"});
   assert.deepEqual(a.values, a.shown);
   assert.ok(!isStale(a) && !isAtStart(a));
@@ -58,12 +59,13 @@ test("a late answer is dropped", () => {
 test("an answer is busy until what is folded away in it has come too", () => {
   const [busy, sent] = asked(next(ready, moved("256")));
   const seen = next(busy, {type: "answered", question: sent.question, answer: answer(sent.settings)});
-  assert.ok(isBusy(seen, "a") && !isStale(seen.whatIfs.a));
+  assert.ok(isBusy(seen, "a") && isStale(seen.whatIfs.a));
   const done = next(seen, unfolded(sent.question, {folds: {days: "<p>1</p>"}}));
-  assert.ok(!isBusy(done, "a"));
+  assert.ok(!isBusy(done, "a") && !isStale(done.whatIfs.a));
   assert.deepEqual(done.whatIfs.a.folded, {folds: {days: "<p>1</p>"}});
   const ended = next(seen, {type: "failed", message: "ended"});
   assert.ok(isWanted(ended));
+  assert.ok(isWanted(after(ended, moved("512"), moved("256")))); // back at what is shown, which is not whole
 });
 
 test("a refusal names its control, keeps the last good answer, and goes with the next good one", () => {

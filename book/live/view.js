@@ -193,7 +193,9 @@ export function drawAnswer(section, {chart, chart_html, html}, drawChart) {
 // What is folded away in the last answer: how its numbers come about, and its chart as a table.
 export function drawFolds(section, {folds, table}) {
   const {answer, caption} = partsOf(section);
-  for (const fold of answer.querySelectorAll("[data-key]")) patchHtml(fold.lastElementChild, folds[fold.dataset.key]);
+  for (const fold of answer.querySelectorAll("[data-key]")) {
+    patchHtml(fold.querySelector("[data-apart]"), folds[fold.dataset.key]);
+  }
   const apart = caption.querySelector("[data-apart]");
   if (apart) patchHtml(apart, table);
 }

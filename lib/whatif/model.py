@@ -33,6 +33,9 @@ class Row:
     convention: str = ""  # what is counted and what is left out
 
     def __post_init__(self):
+        if self.numbers and self.formula.count("{}") != len(self.numbers):
+            places = self.formula.count("{}")
+            raise ValueError(f"numbers = {len(self.numbers)} of them: {places}, one for each {{}} of the formula")
         usual = type(self.value) is float and math.isfinite(self.value)
         if not usual and not isinstance(self.value, str):
             check.finite(**{self.label: self.value})
