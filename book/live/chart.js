@@ -236,7 +236,7 @@ function acrossBox(u, {axis, value}, box) {
 
 // Reference lines and points get their names where room is; a group of points has one, led to the highest.
 function labelInside(u, chart, box, taken) {
-  const bounds = {left: 0, top: LINE, right: u.width, bottom: box.bottom};
+  const bounds = {left: box.left, top: LINE, right: u.width, bottom: box.bottom};
   const room = {taken, crossed: crossedBy(u, chart, box), bounds};
   for (const {label, axis, value} of chart.references) {
     const places = axis === "x" ? alongVertical : alongHorizontal;
