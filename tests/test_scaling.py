@@ -11,6 +11,7 @@ from lib import scaling
 from lib.compute import train_flops
 from lib.scaling import LAWS, ScalingLaw, law
 from lib.scaling.evidence import Errors, LossVerdict, Range
+from lib.scaling.repeated_data import DataLimitedLaw
 
 HOFFMANN = law("Hoffmann 2022")
 HOFFMANN_ROUNDED = law("Hoffmann 2022, rounded")
@@ -304,6 +305,22 @@ def test_the_optimum_spends_the_budget(some_law, compute):
 @given(any_law, budgets, st.floats(0.1, 10))
 def test_no_other_size_loses_less(some_law, compute, factor):
     assert some_law.size_penalty(compute, factor) >= -1e-12
+
+
+@given(any_law, budgets, st.lists(st.floats(1e5, 1e14), min_size=1, max_size=5).map(tuple))
+def test_an_isoflop_curve_is_the_loss_of_each_of_its_sizes(some_law, compute, sizes):
+    limited = DataLimitedLaw(law=some_law, unique_tokens=1e11)
+    for one in (some_law, limited):
+        assert one.isoflop(compute, sizes) == tuple(one.loss_at_budget(compute, size) for size in sizes)
+
+
+@pytest.mark.parametrize("odd", [0.0, -1.0, math.nan, math.inf, 1e-310, 1.7e308, "1e9", True, None])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_an_isoflop_curve_refuses_one_odd_size_among_others(odd, place):
+    sizes = [1e9, 1e10]
+    sizes.insert(place, odd)
+    with pytest.raises((TypeError, ValueError), match=r"sizes\[|n_tokens|loss"):
+        BESIROGLU.isoflop(1e22, tuple(sizes))
 
 
 @given(any_law, budgets)

@@ -181,6 +181,29 @@ class ScalingLaw:
         check.positive(compute=compute, n_params=n_params)
         return self._checked_loss(n_params, _tokens_within(compute, n_params))
 
+    def isoflop(self, compute, sizes):
+        """`loss_at_budget` of many sizes, as a tuple: a what-if draws such a curve with every move.
+
+        Args:
+            compute: training compute, FLOP, > 0; one number.
+            sizes: a tuple of parameters, each > 0; at least one.
+
+        Raises:
+            TypeError, ValueError: if compute or a size is no positive, finite number.
+
+        >>> from lib.scaling import law
+        >>> [round(loss, 4) for loss in law("Besiroglu 2024").isoflop(1e24, (5e10, 1e11, 2e11))]
+        [1.9636, 1.9597, 1.9647]
+        """
+        check.scalar(compute=compute)
+        check.positive(compute=compute)
+        check_sizes(sizes)
+        budget = float(compute)
+        _tokens_within(budget, min(sizes))  # the most: those of other sizes are fewer
+        losses = tuple([self._loss(size, budget / (TRAIN_FLOPS_PER_PARAM * size)) for size in sizes])
+        check.result(loss=sum(losses))  # infinite where one of them is
+        return losses
+
     def size_penalty(self, compute, factor):
         """What it costs to miss the best size: the loss with factor x N*, minus the least loss, at one budget.
 
@@ -316,6 +339,30 @@ class ScalingLaw:
         """
         errors = (self.origin or UNKNOWN).errors
         return LossVerdict(loss=loss, target_loss=target_loss, error=errors.E if errors else None)
+
+
+def check_sizes(sizes):
+    """Refuse what is no tuple of positive, finite numbers, at least one.
+
+    Args:
+        sizes: parameters of several models.
+
+    Raises:
+        TypeError, ValueError: naming what is wrong, such as sizes[2].
+
+    >>> check_sizes((1e9, 2e9, -4e9))
+    Traceback (most recent call last):
+    ...
+    ValueError: sizes[2] = -4000000000: a finite number above 0
+    """
+    check.instance(tuple, sizes=sizes)
+    if not sizes:
+        raise ValueError("sizes = (): at least one size")
+    if set(map(type, sizes)) == {float} and all(map(math.isfinite, sizes)) and min(sizes) > 0:
+        return  # hardly ever not, and in a tenth of the time
+    for place, size in enumerate(sizes):
+        check.scalar(**{f"sizes[{place}]": size})
+        check.positive(**{f"sizes[{place}]": size})
 
 
 def _tokens_within(compute, n_params):

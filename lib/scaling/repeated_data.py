@@ -12,7 +12,7 @@ from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM
 from lib.elementwise import every, exp, minimum
 from lib.scaling import FACTS, law
-from lib.scaling.parametric import ScalingLaw
+from lib.scaling.parametric import ScalingLaw, check_sizes
 
 # From 182 runs of up to 9B parameters and 500 passes: Muennighoff et al. 2023, arXiv:2305.16264, appendix A.
 R_D_STAR = FACTS["Muennighoff 2023"]["R_D_star"]
@@ -146,6 +146,26 @@ class DataLimitedLaw:
         """
         check.positive(compute=compute, n_params=n_params)
         return self.loss(n_params, check.positive_result(n_tokens=compute / (TRAIN_FLOPS_PER_PARAM * n_params)))
+
+    def isoflop(self, compute, sizes):
+        """`loss_at_budget` of many sizes, as a tuple.
+
+        Args:
+            compute: training compute, FLOP, > 0; one number.
+            sizes: a tuple of parameters, each > 0; at least one.
+
+        Raises:
+            TypeError, ValueError: if compute or a size is no positive, finite number.
+
+        >>> from lib.scaling import law
+        >>> limited = DataLimitedLaw(law=law("Muennighoff 2023"), unique_tokens=1e10)
+        >>> [round(loss, 4) for loss in limited.isoflop(1e21, (1e9, 2e9, 4e9))]
+        [2.4144, 2.3859, 2.3975]
+        """
+        check.scalar(compute=compute)
+        check.positive(compute=compute)
+        check_sizes(sizes)
+        return tuple(self.loss_at_budget(float(compute), size) for size in sizes)
 
     def optimum(self, compute):
         """The parameters and tokens that lose least for a budget, given the unique tokens.

@@ -198,7 +198,7 @@ def spaced(low, high):
 
 def curve(label, chosen, compute, sizes):
     """The losses of sizes that spend one budget under a law, as a line."""
-    return Series(label=label, x=sizes, y=tuple(chosen.loss_at_budget(compute, size) for size in sizes))
+    return Series(label=label, x=sizes, y=chosen.isoflop(compute, sizes))
 
 
 def mark(label, run, chosen):
