@@ -298,6 +298,13 @@ def test_a_formula_has_a_place_for_each_of_its_numbers(numbers):
         Row(label="tokens", value=1.0, formula="{} / {}", numbers=numbers)
 
 
+@pytest.mark.parametrize("empty", [{}, {"sources": ("",)}, {"assumed": ("",)}, {"formula": "", "convention": ""}])
+@pytest.mark.parametrize("more", [{}, {"sources": ("", "a table")}, {"assumed": ("a price",)}])
+def test_a_row_unfolds_where_there_is_something_to_say(empty, more):
+    row = Row(label="days", value=1.0, **empty | more)
+    assert row.unfolds == bool(row.unfolded) == bool(more)
+
+
 # One view, every face
 
 

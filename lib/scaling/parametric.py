@@ -195,9 +195,7 @@ class ScalingLaw:
         >>> [round(loss, 4) for loss in law("Besiroglu 2024").isoflop(1e24, (5e10, 1e11, 2e11))]
         [1.9636, 1.9597, 1.9647]
         """
-        check.scalar(compute=compute)
-        check.positive(compute=compute)
-        check_sizes(sizes)
+        check_isoflop(compute, sizes)
         budget = float(compute)
         _tokens_within(budget, min(sizes))  # the most: those of other sizes are fewer
         losses = tuple([self._loss(size, budget / (TRAIN_FLOPS_PER_PARAM * size)) for size in sizes])
@@ -341,20 +339,23 @@ class ScalingLaw:
         return LossVerdict(loss=loss, target_loss=target_loss, error=errors.E if errors else None)
 
 
-def check_sizes(sizes):
-    """Refuse what is no tuple of positive, finite numbers, at least one.
+def check_isoflop(compute, sizes):
+    """Refuse a budget that is no positive, finite number, and sizes that are no tuple of such numbers, at least one.
 
     Args:
+        compute: training compute, FLOP.
         sizes: parameters of several models.
 
     Raises:
         TypeError, ValueError: naming what is wrong, such as sizes[2].
 
-    >>> check_sizes((1e9, 2e9, -4e9))
+    >>> check_isoflop(1e22, (1e9, 2e9, -4e9))
     Traceback (most recent call last):
     ...
     ValueError: sizes[2] = -4000000000: a finite number above 0
     """
+    check.scalar(compute=compute)
+    check.positive(compute=compute)
     check.instance(tuple, sizes=sizes)
     if not sizes:
         raise ValueError("sizes = (): at least one size")

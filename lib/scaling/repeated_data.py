@@ -12,7 +12,7 @@ from lib import check
 from lib.compute import TRAIN_FLOPS_PER_PARAM
 from lib.elementwise import every, exp, minimum
 from lib.scaling import FACTS, law
-from lib.scaling.parametric import ScalingLaw, check_sizes
+from lib.scaling.parametric import ScalingLaw, check_isoflop
 
 # From 182 runs of up to 9B parameters and 500 passes: Muennighoff et al. 2023, arXiv:2305.16264, appendix A.
 R_D_STAR = FACTS["Muennighoff 2023"]["R_D_star"]
@@ -162,9 +162,7 @@ class DataLimitedLaw:
         >>> [round(loss, 4) for loss in limited.isoflop(1e21, (1e9, 2e9, 4e9))]
         [2.4144, 2.3859, 2.3975]
         """
-        check.scalar(compute=compute)
-        check.positive(compute=compute)
-        check_sizes(sizes)
+        check_isoflop(compute, sizes)
         return tuple(self.loss_at_budget(float(compute), size) for size in sizes)
 
     def optimum(self, compute):

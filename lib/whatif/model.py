@@ -61,7 +61,7 @@ class Row:
     @property
     def unfolds(self):
         """Whether there is more to say than the value."""
-        return bool(self.formula or self.assumed or self.convention or self.sources)
+        return bool(self.formula or any(self.assumed) or self.convention or any(self.sources))
 
     @property
     def unfolded(self):
